@@ -1,0 +1,39 @@
+"""From a command line to the command: `up` and `test` are ours, everything else is Django's."""
+
+import os
+import sys
+from pathlib import Path
+
+from . import bootstrap
+from .errors import Refusal
+
+
+def dispatch(root: str, argv: list[str]) -> int:
+    """Run one command inside the checkout's environment.
+
+    root: the checkout's folder. argv: the whole command line, the program's name first.
+    Returns the exit code; a refusal is one sentence on stderr and 1.
+    """
+    command = argv[1] if len(argv) > 1 else ""
+    try:
+        bootstrap.ensure(Path(root), "requirements-test.txt" if command == "test" else "requirements.txt")
+        if command == "up":
+            from . import up
+
+            return up.run(Path(root), argv[2:])
+        if command == "test":
+            from . import test
+
+            return test.run(Path(root), argv[2:])
+    except Refusal as refusal:
+        print(f"agora: {refusal}", file=sys.stderr)
+        return 1
+    return _django(argv)
+
+
+def _django(argv: list[str]) -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(argv)
+    return 0
