@@ -1,0 +1,46 @@
+"""`agora heartbeat`: say that an agent is there, once or again and again."""
+
+import os
+import socket
+
+from agora_node import config, identity
+from agora_node.words import disabled, harmless, span
+
+PATIENCE = 15.0
+
+
+def run(args):
+    """Send one beat and print the answer in a line; with --every, go on until stopped."""
+    settings = config.load()
+    if args.every is not None:
+        return _every(args, settings)
+    hub = identity.connect(settings, args.as_slug, patience=PATIENCE)
+    answer = hub.post("/api/heartbeat", body_of(args, args.session)).body
+    print(describe(answer, answer.get("next_heartbeat_in")))
+    return 0
+
+
+def _every(args, settings):
+    from agora_node.beating import Beating
+    from agora_node.pace import Pace
+
+    hub = identity.connect(settings, args.as_slug)
+    body = body_of(args, args.session or f"run-{os.urandom(8).hex()}")
+    return Beating(hub, body, Pace(args.every or None), describe, lambda: identity.own_id(hub, settings)).run()
+
+
+def body_of(args, session):
+    """The heartbeat's JSON body: what was said on the command line, and the host, by which doubles are told apart."""
+    said = {"status": args.status, "task": args.task, "expected_interval": args.interval, "session": session}
+    return {**{key: value for key, value in said.items() if value is not None}, "host": socket.gethostname()}
+
+
+def describe(answer, wait):
+    """`live; 2 waiting; next in 30 min`; `wait` in seconds."""
+    phrases = [harmless(answer.get("presence") or "unknown")]
+    if answer.get("enabled") is False:
+        phrases.append(disabled(answer.get("disabled")))
+    phrases.append(f"{harmless(answer.get('waiting') or 0)} waiting")
+    if isinstance(wait, (int, float)):
+        phrases.append(f"next in {span(wait)}")
+    return "; ".join(phrases)

@@ -1,0 +1,166 @@
+"""A stand-in hub that answers from a script, and the command run as its own process against it."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import namedtuple
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 20.0
+
+Call = namedtuple("Call", "method path query headers body at")
+Script = namedtuple("Script", "status body headers", defaults=({},))
+HANGS_UP = Script(0, None)
+
+
+def until(condition, what="the condition", deadline=DEADLINE):
+    """Poll until `condition()` is true and return its value; fails after `deadline` seconds."""
+    end = time.monotonic() + deadline
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not come true within {deadline} s")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def _any(self):
+        parts = urlsplit(self.path)
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.hub.calls.append(Call(
+            self.command, parts.path, dict(parse_qsl(parts.query)), self.headers,
+            json.loads(raw) if raw else None, time.monotonic(),
+        ))
+        self._reply(self.server.hub.next_for(self.command, parts.path))
+
+    do_GET = do_POST = do_PUT = _any
+
+    def _reply(self, script):
+        if script is HANGS_UP:
+            return
+        raw = script.body if isinstance(script.body, bytes) else json.dumps(script.body).encode()
+        self.send_response_only(script.status)
+        usual = {"Content-Type": "application/json", "Date": self.date_time_string()}
+        for name, value in {**usual, **script.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *args):
+        pass
+
+
+class StandIn:
+    """`answers(method, path, *scripts)` sets what comes next; the last one stays. `calls` holds what was asked."""
+
+    def __init__(self):
+        self.calls, self._scripts, self._lock = [], {}, threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.hub = self
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def answers(self, method, path, *scripts):
+        with self._lock:
+            self._scripts[method, path] = [Script(*script) for script in scripts]
+
+    def next_for(self, method, path):
+        with self._lock:
+            left = self._scripts.get((method, path))
+            if not left:
+                return Script(404, refusal("not_found", "nothing here"))
+            chosen = left.pop(0) if len(left) > 1 else left[0]
+            return HANGS_UP if chosen == HANGS_UP else chosen
+
+    def to(self, path):
+        return [call for call in self.calls if call.path == path]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def refusal(code, message, **detail):
+    return {"error": {"code": code, "message": message, "detail": detail, "request_id": "req-7"}}
+
+
+def beat_answer(**changes):
+    return {"presence": "live", "waiting": 0, "enabled": True, "disabled": None, "next_heartbeat_in": 1800,
+            "server_time": "2026-08-01T12:00:00Z", **changes}
+
+
+def an_agent(name, **changes):
+    return {"id": name, "kind": "employee", "lifecycle": "active", "enabled": True, "disabled": None,
+            "presence": "live", "presence_since": None, "last_seen": None, "task": None, "home_node": None, "waiting": 0,
+            "activity": {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None},
+            **changes}
+
+
+class Command:
+    """Runs `python -m agora_node` in a home of its own; `start` leaves it running, `__call__` waits for its end."""
+
+    def __init__(self, home):
+        self.home, self.running = home, []
+        self.env = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PYTHONPATH": str(ROOT),
+                    "PATH": os.environ["PATH"], "PYTHONIOENCODING": "utf-8"}
+
+    @property
+    def config(self):
+        return self.home / "config" / "agora" / "config.toml"
+
+    def __call__(self, *args, stdin="", **env):
+        return subprocess.run(self._line(args), env={**self.env, **env}, input=stdin, cwd=self.home,
+                              capture_output=True, text=True, timeout=60)
+
+    def start(self, *args, stdout=subprocess.PIPE, **env):
+        process = subprocess.Popen(self._line(args), env={**self.env, **env}, cwd=self.home,
+                                   stdout=stdout, stderr=subprocess.PIPE, text=True)
+        self.running.append(process)
+        return process
+
+    def _line(self, args):
+        return [sys.executable, "-m", "agora_node", *args]
+
+    def log_in(self, hub, kind="agent", agent="echo"):
+        self.config.parent.mkdir(parents=True)
+        chosen = f'agent = "{agent}"\n' if agent else ""
+        self.config.write_text(f'hub = "{hub.url}"\ntoken = "stored-token"\nkind = "{kind}"\n{chosen}')
+
+
+@pytest.fixture
+def hub():
+    standing_in = StandIn()
+    yield standing_in
+    standing_in.close()
+
+
+@pytest.fixture
+def other_hub():
+    standing_in = StandIn()
+    yield standing_in
+    standing_in.close()
+
+
+@pytest.fixture
+def agora(tmp_path):
+    command = Command(tmp_path)
+    yield command
+    for process in command.running:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def kit():
+    """The helpers of this file, for tests that cannot import a conftest."""
+    return sys.modules[__name__]
