@@ -59,10 +59,10 @@ def load(environ=os.environ):
 
 def read_file(path):
     """The known keys of config.toml as a dict of strings; empty when there is no such file."""
-    import tomllib
-
     try:
         with open(path, "rb") as file:
+            import tomllib
+
             found = tomllib.load(file)
     except FileNotFoundError:
         return {}

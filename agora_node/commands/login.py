@@ -57,10 +57,19 @@ def _identify(hub, as_slug):
     if kind == "enrolment":
         raise UsageError("that is an enrolment token: it registers a new agent by `agora login --enrol SLUG`")
     if kind == "node":
+        if as_slug:
+            _check_home(hub, as_slug, own)
         return Config(hub.url, hub.token, kind, as_slug)
     if as_slug and as_slug != own:
         raise UsageError(f"that token belongs to {own}, it cannot speak as {as_slug}")
     return Config(hub.url, hub.token, kind, own)
+
+
+def _check_home(hub, slug, node):
+    """Find out now, not at the first beat, that there is no such agent or that it lives on another node."""
+    home = hub.get(f"/api/agents/{slug}").body.get("home_node")
+    if home not in (None, node):
+        raise UsageError(f"{slug} lives on the node {home}; the token of {node} cannot speak for it")
 
 
 def _report(found, before, path):

@@ -67,11 +67,21 @@ def test_what_is_not_one_token_is_refused_before_any_call(agora, hub, text):
 
 def test_a_node_token_speaks_as_the_agent_that_was_named(agora, hub, token_file, kit):
     hub.answers("GET", "/api/whoami", who("node", "harbor"))
+    hub.answers("GET", "/api/agents/echo", (200, kit.an_agent("echo", home_node="harbor")))
     hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer()))
     assert agora("login", "--hub", hub.url, "--token-file", token_file, "--as", "echo").returncode == 0
     assert agora("heartbeat").returncode == 0
     assert agora("heartbeat", "--as", "other").returncode == 0
     assert [call.headers["Agora-Agent"] for call in hub.to("/api/heartbeat")] == ["echo", "other"]
+
+
+def test_a_node_token_is_not_stored_for_an_agent_that_lives_elsewhere_or_is_not_there(agora, hub, token_file, kit):
+    hub.answers("GET", "/api/whoami", who("node", "harbor"))
+    hub.answers("GET", "/api/agents/echo", (200, kit.an_agent("echo", home_node="pier")))
+    elsewhere = agora("login", "--hub", hub.url, "--token-file", token_file, "--as", "echo")
+    assert (elsewhere.returncode, "lives on the node pier" in elsewhere.stderr) == (2, True)
+    assert agora("login", "--hub", hub.url, "--token-file", token_file, "--as", "ecko").returncode == 1
+    assert not agora.config.exists()
 
 
 def test_an_agent_token_cannot_be_stored_under_another_name(agora, hub, token_file):
