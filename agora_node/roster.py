@@ -1,6 +1,7 @@
 """The roster as the hub lists it, and its rows as text."""
 
 from collections import namedtuple
+from unicodedata import combining, east_asian_width
 
 from agora_node.errors import HubError
 from agora_node.words import doing, harmless, last_seen, presence
@@ -37,12 +38,12 @@ def _listed(body):
 def table(roster, width=None):
     """The roster as lines of text; with `width`, the column `doing` gives way until a line fits into it."""
     rows = [HEADINGS, *(_row(agent, roster.now) for agent in roster.agents)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    widths = [max(columns(row[column]) for row in rows) for column in range(len(HEADINGS))]
     if width:
         excess = sum(widths) + 2 * (len(widths) - 1) - width
         widths[2] = max(12, widths[2] - max(0, excess))
     lines = ("  ".join(_fit(cell, size) for cell, size in zip(row, widths)).rstrip() for row in rows)
-    return [line[:width] for line in lines]
+    return [cut(line, width) for line in lines] if width else list(lines)
 
 
 def _row(agent, now):
@@ -57,8 +58,25 @@ def _row(agent, now):
     )
 
 
+def columns(text):
+    """How many columns `text` takes on a terminal: wide characters two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _columns_of(char):
+    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+
+
+def cut(text, size):
+    """The longest beginning of `text` that takes at most `size` columns."""
+    while columns(text) > size:
+        text = text[:min(size, len(text) - 1)]
+    return text
+
+
 def _fit(text, size):
-    return text.ljust(size) if len(text) <= size else f"{text[:size - 3]}..."
+    shown = text if columns(text) <= size else f"{cut(text, size - 3)}..."
+    return shown + " " * (size - columns(shown))
 
 
 def heading(roster):
