@@ -117,7 +117,7 @@ def test_an_enrolment_token_without_enrol_is_refused_with_the_way_out(agora, hub
 
 
 def test_an_own_token_that_could_not_be_kept_is_never_asked_for(agora, hub, token_file):
-    (agora.home / "config").write_text("a file where a folder should be")
+    (agora.home / "config").symlink_to(agora.home / "an unplugged disk")
     done = agora("login", "--hub", hub.url, "--enrol", "echo", "--token-file", token_file)
     assert done.returncode == 2
     assert hub.calls == []
