@@ -1,0 +1,180 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.template.loader import render_to_string
+
+from . import fakes
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+VOID = {"meta", "link", "input", "img", "br", "hr", "circle", "path", "rect", "use"}
+
+
+class Shape(HTMLParser):
+    """Reads a page: every start tag, the ids, and whether every element is closed in turn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.stack, self.roots = [], [], [], []
+        self.feed(text)
+        assert not self.stack, f"left open: {self.stack}"
+
+    def handle_starttag(self, tag, attrs):
+        if not self.stack:
+            self.roots.append(tag)
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.stack and self.stack.pop() == tag, f"</{tag}> closes nothing"
+
+
+def message(**over):
+    return {"parts": [], "summary": None, "notices": None, "rev": 8, "now": fakes.NOW} | over
+
+
+def without_person(context):
+    return {name: value for name, value in context.items() if name != "person"}
+
+
+PAGES = {
+    "roster/roster.html": fakes.roster([fakes.row(1), fakes.row(2)]),
+    "roster/agent.html": fakes.agent(),
+    "registration/sign_in.html": {"form": None, "next": "/", "throttled": False},
+    "403.html": {"reason": "Only managers may do this."},
+    "404.html": {},
+    "500.html": {},
+    "503.html": {},
+    "403_csrf.html": {},
+}
+PARTS = {
+    "roster/_row.html": ({"row": fakes.row(4), "now": fakes.NOW}, "tr", "agent-4"),
+    "roster/_notices.html": ({"notices": [], "now": fakes.NOW}, "div", "notices"),
+    "roster/_summary.html": (fakes.summary(), "section", "summary"),
+    "roster/_cursor.html": ({"rev": 3, "now": fakes.NOW}, "span", "cursor"),
+    "roster/_who.html": (without_person(fakes.agent()), "section", "who"),
+    "roster/_reachable.html": (without_person(fakes.agent()), "section", "reachable"),
+    "roster/_explain.html": (without_person(fakes.agent()), "section", "explain"),
+    "roster/_agent_events.html": (without_person(fakes.agent()), "section", "agent-events"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_renders_well_formed_with_unique_ids_and_landmarks(name):
+    page = Shape(render_to_string(name, PAGES[name]))
+    assert len(page.ids) == len(set(page.ids))
+    names = [tag for tag, _ in page.tags]
+    assert names.count("main") == 1 and names.count("h1") == 1 and names.count("title") == 1
+    assert all(attrs.get("aria-hidden") == "true" for tag, attrs in page.tags if tag == "svg")
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_pushed_part_has_one_root_one_id_and_nothing_personal(name):
+    context, root, identity = PARTS[name]
+    text = render_to_string(name, context)
+    assert Shape(text).roots == [root]
+    assert f'<{root} id="{identity}"' in text
+    assert "mira</bdi> viewer" not in text and "csrf" not in text
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_carries_what_the_content_policy_forbids(path):
+    text = path.read_text()
+    assert not re.search(r"\sstyle\s*=|\son[a-z]+\s*=|hx-on|javascript:|js:|<style", text)
+    assert all("src=" in tag for tag in re.findall(r"<script\b[^>]*>", text))
+    assert "|safe" not in text and "autoescape off" not in text
+
+
+def test_the_stylesheet_stays_small():
+    assert (ROOT / "static/css/agora.css").stat().st_size < 30_000
+
+
+def test_the_live_scripts_listen_before_htmx_connects():
+    text = render_to_string("roster/roster.html", fakes.roster())
+    assert text.index("js/live.js") < text.index("vendor/htmx")
+
+
+EVIL = "\"'><script>alert(1)</script><i hx-get=/x>\u202e"
+
+
+def test_whatever_an_agent_says_is_inert_on_both_pages():
+    said = dict(display_name=EVIL, task=EVIL, home_node=EVIL, work_mode=EVIL, last_seen_source=EVIL)
+    doing = fakes.activity("unknown", raw=EVIL, source=EVIL)
+    evil = fakes.row(5, id=EVIL, activity=doing, presence=fakes.presence("unknown", reason=EVIL), **said)
+    told = fakes.Thing(id=1, at=fakes.NOW, kind=EVIL, by=EVIL, before=EVIL, after=EVIL, reason=EVIL)
+    why = fakes.Thing(question="who?", answer=EVIL, winner=fakes.evidence(value=EVIL, raw=EVIL + "x", why=EVIL), losers=[])
+    for text in (
+        render_to_string("roster/roster.html", fakes.roster([evil], notices=[notice(EVIL)])),
+        render_to_string("roster/agent.html", fakes.agent(evil, profile=None, events=[told], explain=[why])),
+    ):
+        assert "alert(1)" in text and "<script>alert" not in text and "<i hx-get" not in text
+        assert text.count("\u202e") <= 1  # the document's title is text and shows nothing else
+
+
+def notice(text):
+    return fakes.Thing(level="alarm", text=text, since=fakes.back(minutes=4), key="k")
+
+
+SHOWN = [
+    (fakes.presence("live", verified=True, source="process"), r"live · seen\s"),
+    (fakes.presence("live"), r"live · said\s"),
+    (fakes.presence("silent", since=fakes.back(minutes=18)), r"silent since 14:02 UTC"),
+    (fakes.presence("dormant"), r"dormant, last seen 3 h ago"),
+    (fakes.presence("expired"), r"gone, last seen 3 h ago"),
+    (fakes.presence("unknown", reason="node harbor unreachable"), r"unknown: node harbor unreachable since"),
+]
+
+
+@pytest.mark.parametrize(("presence", "words"), SHOWN, ids=[words for _, words in SHOWN])
+def test_each_presence_is_said_in_words(presence, words):
+    row = fakes.row(presence=presence, last_seen=fakes.back(hours=3))
+    text = re.sub(r"<[^>]+>", "", render_to_string("roster/_presence.html", {"row": row, "now": fakes.NOW}))
+    assert re.search(words, text)
+
+
+def test_a_disabled_agent_says_who_why_and_still_its_presence():
+    disabled = fakes.Thing(by="mira", reason="maintenance", since=fakes.NOW)
+    row = fakes.row(enabled=False, disabled=disabled)
+    text = re.sub(r"<[^>]+>", "", render_to_string("roster/_presence.html", {"row": row, "now": fakes.NOW}))
+    assert text.strip() == "disabled by mira: maintenance · live"
+
+
+def test_a_message_ends_with_the_cursor_and_leaves_out_what_did_not_change():
+    text = render_to_string("live/roster_message.html", message())
+    assert text.count("<hx-partial") == 1 and 'data-rev="8"' in text
+    full = message(parts=[fakes.Thing(target="#agent-1", swap="delete", html="")], summary=fakes.summary(), notices=[])
+    targets = re.findall(r'hx-target="(#[\w-]+)"', render_to_string("live/roster_message.html", full))
+    assert targets == ["#agent-1", "#summary", "#notices", "#cursor"]
+
+
+def test_an_agents_message_carries_each_live_part_of_its_page():
+    text = render_to_string("live/agent_message.html", without_person(fakes.agent()))
+    targets = re.findall(r'hx-target="(#[\w-]+)"', text)
+    assert targets == ["#who", "#reachable", "#explain", "#agent-events", "#notices", "#cursor"]
+    page = render_to_string("roster/agent.html", fakes.agent())
+    assert all(f'id="{target[1:]}"' in page for target in targets)
+
+
+def test_without_scripts_the_page_says_of_when_it_is():
+    text = re.sub(r"<[^>]+>", "", render_to_string("roster/_connection.html", {"now": fakes.NOW}))
+    assert text.strip() == "page as of 14:20 UTC · reload"
+
+
+def test_only_admins_are_shown_the_way_to_the_admin():
+    assert 'href="/admin/"' in render_to_string("roster/roster.html", fakes.roster(person=fakes.person("admin")))
+    assert 'href="/admin/"' not in render_to_string("roster/roster.html", fakes.roster())
+
+
+def test_the_empty_roster_teaches_the_one_command_that_fills_it():
+    text = render_to_string("roster/roster.html", fakes.roster())
+    assert '<code id="command">agora heartbeat --status idle</code>' in text
+    searched = render_to_string("roster/roster.html", fakes.roster(filters=fakes.filters(active=True)))
+    assert "No agent matches" in searched and 'id="command"' not in searched
