@@ -57,7 +57,7 @@ class Beating:
     def _say(self, answer, wait):
         # The suggested wait differs by chance from beat to beat, which is no news.
         news = {key: answer.get(key) for key in ("presence", "waiting", "enabled", "disabled")}
-        if news != self._said:
+        if news != self._said or answer.get("rejoined"):
             print(self._describe(answer, wait), flush=True)
             self._said = news
 

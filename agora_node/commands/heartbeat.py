@@ -4,7 +4,7 @@ import os
 import socket
 
 from agora_node import config, identity
-from agora_node.words import disabled, harmless, span
+from agora_node.words import age, disabled, harmless, parse_time, span
 
 PATIENCE = 15.0
 
@@ -40,7 +40,18 @@ def describe(answer, wait):
     phrases = [harmless(answer.get("presence") or "unknown")]
     if answer.get("enabled") is False:
         phrases.append(disabled(answer.get("disabled")))
+    if was := before(answer):
+        phrases.append(was)
     phrases.append(f"{harmless(answer.get('waiting') or 0)} waiting")
     if isinstance(wait, (int, float)):
         phrases.append(f"next in {span(wait)}")
     return "; ".join(phrases)
+
+
+def before(answer):
+    """`was dormant 3 h` when this beat brought the agent back: it should know that it had been gone; else empty."""
+    gone = answer.get("rejoined")
+    if not isinstance(gone, dict):
+        return ""
+    span_gone = age(gone.get("since"), parse_time(answer.get("server_time")))
+    return f"was {harmless(gone.get('was') or 'gone')} {span_gone}".strip()

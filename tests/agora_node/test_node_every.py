@@ -51,6 +51,17 @@ def test_it_goes_on_at_the_period_and_prints_only_what_is_new(agora, hub, kit, r
     assert out == "live; 0 waiting; next in 1 s\nlive; 1 waiting; next in 1 s\nsigned off\n"
 
 
+def test_a_return_after_dormancy_is_news_once(agora, hub, kit, ready, beats):
+    same = (200, kit.beat_answer())
+    gone = {"was": "dormant", "since": "2026-08-01T09:00:00Z"}
+    hub.answers("POST", "/api/heartbeat", same, (200, kit.beat_answer(rejoined=gone)), same)
+    process = agora.start("heartbeat", "--every", "1s")
+    kit.until(lambda: len(beats()) >= 3, "the third beat")
+    process.terminate()
+    out, _ = process.communicate(timeout=10)
+    assert out.splitlines()[1:] == ["live; was dormant 3 h; 0 waiting; next in 1 s", "signed off"]
+
+
 def test_without_a_period_it_goes_on_as_the_hub_suggests(agora, hub, kit, ready, beats):
     hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer(next_heartbeat_in=1.5)))
     agora.start("heartbeat", "--every")

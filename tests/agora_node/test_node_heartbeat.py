@@ -39,6 +39,13 @@ def test_a_disabled_agent_is_told_so_with_the_reason(agora, hub, kit):
     assert agora("heartbeat").stdout == "live; disabled by mira: maintenance; 0 waiting; next in 30 min\n"
 
 
+def test_f080_an_agent_that_had_been_gone_is_told_so(agora, hub, kit):
+    agora.log_in(hub)
+    gone = {"was": "dormant", "since": "2026-08-01T09:00:00Z", "reason": "window passed"}
+    hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer(rejoined=gone)))
+    assert agora("heartbeat").stdout == "live; was dormant 3 h; 0 waiting; next in 30 min\n"
+
+
 def test_what_the_hub_says_cannot_steer_the_terminal(agora, hub, kit):
     agora.log_in(hub)
     switch = {"reason": "\x1b]0;owned\x07\u202egnp", "by": "mira"}
