@@ -1,15 +1,49 @@
-"""A Chromium for the tests of the live region, and a page server without Django's own stack behind it."""
+"""A Chromium in front of a stage, for the tests of the live region."""
 
 import os
 import shutil
 
 import pytest
 
+from . import fakes
+from .stage import Stage
 
-@pytest.fixture(scope="session")
-def chromium_path():
-    """The Chromium to start: CHROMIUM, or the first one on the PATH."""
+ODD_IDS = ["9lives", "a.b", "x_y", "0", "a" * 64, "-".join("abc")]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A started Chromium: the one CHROMIUM names, or the first on the PATH.
+
+    It lives for one file only: while it runs, its event loop occupies the main thread that other tests need.
+    """
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("no Chromium on this machine")
-    return path
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def stage():
+    """A stage with thirty rows, whose ids are the odd ones among the legal ones."""
+    ids = [f"{ODD_IDS[n % 6]}{n}"[-64:] for n in range(30)]
+    built = Stage([fakes.row(pk, id=name) for pk, name in enumerate(ids, 1)])
+    yield built
+    built.stop()
+
+
+@pytest.fixture
+def page(chromium, stage):
+    """The roster, open and live; what the browser complains about is kept in `page.complaints`."""
+    opened = chromium.new_page()
+    opened.complaints = []
+    opened.on("console", lambda said: said.type in ("error", "warning") and opened.complaints.append(said.text))
+    opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.goto(stage.url)
+    yield opened
+    opened.close()

@@ -1,0 +1,153 @@
+import json
+import re
+
+import pytest
+
+from . import fakes
+from .stage import part
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def expect():
+    from playwright.sync_api import expect
+
+    return expect
+
+
+@pytest.fixture
+def live(page, expect):
+    """The page, once it says that it is live."""
+    expect(page.locator("#connection")).to_have_text("live")
+    return page
+
+
+def test_rows_come_change_and_go_by_push_without_a_complaint(live, stage, expect):
+    rows = live.locator("#rows > tr")
+    stage.push(part("#agent-30", "afterend", fakes.row(31, id="31st"), fakes.row(32, id="32nd")))
+    expect(rows).to_have_count(32)
+    expect(rows.nth(31)).to_contain_text("32nd")
+    stage.push(part("#agent-31", "outerMorph", fakes.row(31, id="31st", waiting=4)))
+    expect(live.locator("#agent-31 .c-mail")).to_contain_text("4")
+    stage.push(part("#agent-31", "delete"), part("#agent-32", "delete"))
+    expect(rows).to_have_count(30)
+    stage.push(part("#rows", "afterbegin", fakes.row(40, id="0first")))
+    expect(rows.first).to_contain_text("0first")
+    assert live.complaints == []
+
+
+def test_every_odd_id_takes_a_push(live, stage, expect):
+    stage.push(*(part(f"#{row.dom_id}", "outerMorph", fakes.row(row.pk, id=row.id, waiting=9)) for row in stage.rows))
+    expect(live.locator("#rows .c-mail", has_text="9")).to_have_count(30)
+    assert live.complaints == []
+
+
+def test_an_empty_message_changes_nothing_but_the_cursor(live, stage, expect):
+    def skeleton():
+        tree = live.locator("main").evaluate("main => main.innerHTML")
+        return re.sub(r'data-(rev|now)="[^"]*"|>[^<]*ago<', "", tree)
+
+    before = skeleton()
+    stage.push(raw="")
+    rev = stage.push()
+    expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
+    assert skeleton() == before
+
+
+def test_typed_text_focus_and_opened_evidence_survive_a_push(live, stage, expect):
+    live.locator("#agent-3 .c-presence summary").click()
+    live.keyboard.press("/")
+    live.keyboard.type("hello wor")
+    stage.push(part("#agent-3", "outerMorph", fakes.row(3, id="x_y2", waiting=2)))
+    expect(live.locator("#agent-3 .c-mail")).to_contain_text("2")
+    rev = stage.push(part("#rows", "innerMorph", *reversed(stage.rows)))
+    expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
+    expect(live.locator("#rows > tr").first).to_have_attribute("id", "agent-30")
+    live.keyboard.type("ld")
+    expect(live.locator("#q")).to_have_value("hello world")
+    expect(live.locator("#q")).to_be_focused()
+    expect(live.locator("#agent-3 .c-presence .pop")).to_be_visible()
+
+
+def test_only_the_cells_that_changed_are_marked(live, stage, expect):
+    row = fakes.row(3, id=stage.rows[2].id, waiting=2, last_seen=fakes.NOW)
+    stage.push(part("#agent-3", "outerMorph", row), part("#agent-4", "outerMorph", stage.rows[3]))
+    expect(live.locator(".changed")).to_have_count(1)
+    expect(live.locator("#agent-3 .c-mail")).to_have_class(re.compile("changed"))
+    expect(live.locator(".changed")).to_have_count(0)
+
+
+def test_a_frame_of_bare_times_moves_the_ages_of_its_rows_alone(live, stage, expect):
+    stage.push(raw=json.dumps({"seen": {"agent-5": "2026-11-30T12:00:00Z", "agent-999": "2026-11-30T12:00:00Z"}}))
+    moved = live.locator("#rows time[datetime='2026-11-30T12:00:00Z']")
+    expect(moved).to_have_count(2)
+    expect(live.locator("#agent-5 .c-seen time")).to_have_attribute("title", "2026-11-30 12:00:00 UTC")
+    assert live.complaints == []
+
+
+def test_notices_and_the_summary_are_pushed_and_stay_text(live, stage, expect):
+    need = fakes.Thing(row=fakes.row(3), text="<i>blocked</i>", since=fakes.back(minutes=4))
+    late = fakes.Thing(level="alarm", text="<b>late</b>", since=None, key="sweep")
+    stage.push(summary=fakes.summary(needs_you=[need]), notices=[late])
+    expect(live.locator("#notices")).to_contain_text("<b>late</b>")
+    expect(live.locator("#summary")).to_contain_text("<i>blocked</i>")
+
+
+@pytest.mark.parametrize("code", [1000, 1001, 1011, 4503])
+def test_a_closed_connection_is_said_and_resumed_from_the_cursor(live, stage, expect, code):
+    rev = stage.push()
+    expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
+    stage.blocked = True
+    stage.close_sockets(code)
+    expect(live.locator("#connection")).to_have_text(re.compile(r"^not live since \d\d:\d\d · retrying$"))
+    stage.blocked = False
+    expect(live.locator("#connection")).to_have_text("live", timeout=20_000)
+    assert stage.addresses == ["/live/roster/?q=a&rev=7", f"/live/roster/?q=a&rev={rev}"]
+
+
+@pytest.mark.parametrize(("code", "words"), [(4401, "signed out"), (4403, "you may not watch this page")])
+def test_a_page_that_was_turned_away_says_so_and_asks_no_more(live, stage, expect, code, words):
+    stage.close_sockets(code)
+    expect(live.locator("#connection")).to_have_text(f"{words} · sign in")
+    expect(live.locator("#connection a")).to_have_attribute("href", "/sign-in/?next=%2F")
+    assert live.locator("[data-parts]").evaluate("element => element._htmx.ws.connection") is None
+    assert len(stage.addresses) == 1
+
+
+def test_where_no_websocket_gets_through_the_page_asks_by_itself(live, stage, expect):
+    live.locator("#q").fill("typed")
+    stage.blocked = True
+    stage.rows[4] = fakes.row(5, id="asked-for")
+    stage.close_sockets(1001)
+    expect(live.locator("#agent-5 .id")).to_have_text("asked-for", timeout=20_000)
+    expect(live.locator("#connection")).to_have_text(re.compile(r"^not live · asked at \d\d:\d\d, again every 15 s$"))
+    expect(live.locator("#q")).to_have_value("typed")
+    stage.blocked = False
+    expect(live.locator("#connection")).to_have_text("live", timeout=30_000)
+
+
+def test_without_scripts_the_page_is_whole_and_claims_nothing(chromium, stage, expect):
+    plain = chromium.new_context(java_script_enabled=False).new_page()
+    plain.goto(stage.url)
+    expect(plain.locator("#rows > tr")).to_have_count(30)
+    expect(plain.locator("#connection")).to_have_text("page as of 14:20 UTC · reload")
+    expect(plain.locator("#theme")).to_be_hidden()
+    plain.context.close()
+
+
+def test_the_theme_can_be_set_and_is_kept(page, expect):
+    root = page.locator("html")
+    for theme in ("light", "dark"):
+        page.locator("#theme").click()
+        expect(root).to_have_attribute("data-theme", theme)
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "dark")
+    assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(18, 22, 25)"
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_no_page_width_scrolls_sideways(page, expect, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    expect(page.locator("#rows > tr").first).to_be_visible()
+    assert page.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
