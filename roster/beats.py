@@ -1,0 +1,154 @@
+"""What one heartbeat changes: decided on an agent in memory, written by ``services.presence``.
+
+Nothing here touches the database, so the rules can be read and tested on their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from . import heard, states
+
+# A heartbeat without news writes these and nothing else; none of them is indexed.
+QUIET = ("last_seen", "last_seen_source", "evidence_at", "deadline", "heard", "clock_skew")
+SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl", "trust_posture")
+NEWS = (*QUIET, *SHOWN, "signed_off_at", "live_since", "recorded", "check_after")
+SETTINGS = ("liveness_mode", "expected_interval", "ttl")
+SKEW_WARNING = 300  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One heartbeat's content. ``replace`` is the registry's PUT, which replaces status, task and meta whole (D21);
+    ``work_mode`` is kept unless it is among ``given``."""
+
+    status: str | None = None
+    task: str | None = None
+    meta: dict | None = None
+    work_mode: str | None = None
+    permanent: bool | None = None
+    liveness_mode: str | None = None
+    expected_interval: int | None = None
+    ttl: int | None = None
+    session: str | None = None
+    host: str | None = None
+    sent_at: datetime | None = None
+    replace: bool = False
+    given: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Change:
+    """What a heartbeat did: the presence before it, whether anybody can see a difference, and what to remember."""
+
+    before: states.Presence
+    news: bool = False
+    happenings: list[tuple[str, Any, Any, str]] = field(default_factory=list)  # kind, before, after, reason
+
+    def note(self, kind: str, before, after, reason: str = "") -> None:
+        self.news = True
+        self.happenings.append((kind, before, after, reason))
+
+
+def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> Change:
+    """Applies ``said``, received at ``at``, to ``agent`` in memory and tells what changed.
+
+    ``at`` is the hub's receive time (design rule 2); ``said.sent_at`` only ever becomes a shown skew.
+    """
+    change = Change(before=states.presence(agent.facts(profile_mode), at))
+    old = {name: getattr(agent, name) for name in SHOWN}
+    _take_settings(agent, said)
+    _take_status(agent, said, change.before.word)
+    _take_session(agent, said, at, change)
+    _take_skew(agent, said, at, change)
+    come_alive(agent, at, change, "heartbeat")
+    _compare(agent, old, change)
+    if said.status is not None and said.status.strip().lower() == states.DORMANT:
+        leave(agent, at, change, profile_mode)
+    else:
+        arm(agent, change)
+    return change
+
+
+def arm(agent, change: Change) -> None:
+    """Makes sure that the sweep looks at the agent no later than its deadline; a beat without news need not."""
+    if change.news and (agent.check_after is None or agent.check_after > agent.deadline):
+        agent.check_after = agent.deadline
+
+
+def prove(agent, at: datetime, source: str) -> None:
+    """Own evidence at ``at``: opens a new window."""
+    agent.last_seen = agent.evidence_at = at
+    agent.last_seen_source = source
+    agent.deadline = at + states.window(agent.liveness_mode, agent.expected_interval, agent.ttl)
+
+
+def leave(agent, at: datetime, change: Change, profile_mode: str | None) -> None:
+    """Signs the agent off at ``at``: dormant, silent or expired from now on, not only after its window."""
+    agent.signed_off_at = at
+    after = states.presence(agent.facts(profile_mode), at)
+    if agent.recorded != after.word:
+        change.note("presence", agent.recorded, after.word, "signed off")
+    agent.recorded, agent.check_after = after.word, None
+
+
+def _take_settings(agent, said: Said) -> None:
+    agent.liveness_mode = states.choose_mode(said.liveness_mode, said.permanent, agent.liveness_mode, None)
+    agent.expected_interval = said.expected_interval or agent.expected_interval
+    agent.ttl = said.ttl or agent.ttl
+
+
+def _take_status(agent, said: Said, word: str) -> None:
+    if said.status is not None:
+        agent.status = said.status
+        agent.task = said.task or states.parse_status(said.status)[1]
+    elif word != states.LIVE and word != states.SILENT:
+        agent.status, agent.task = "idle", said.task  # D4: idle after dormancy unless it says otherwise
+    elif "task" in said.given:
+        agent.task = said.task
+    if said.replace:
+        agent.meta = said.meta or {}
+    if "work_mode" in said.given:
+        agent.work_mode = said.work_mode
+
+
+def _take_session(agent, said: Said, at: datetime, change: Change) -> None:
+    were = bool(heard.rivals(agent.heard, at))
+    change.news |= bool(said.session) and said.session not in agent.heard
+    agent.heard = heard.hear(agent.heard, said.session, said.host, at)
+    change.news |= were != bool(heard.rivals(agent.heard, at))
+
+
+def _take_skew(agent, said: Said, at: datetime, change: Change) -> None:
+    was_off = abs(agent.clock_skew or 0) > SKEW_WARNING
+    if said.sent_at is None:
+        return
+    agent.clock_skew = round((said.sent_at - at).total_seconds(), 3)
+    if was_off != (abs(agent.clock_skew) > SKEW_WARNING):
+        change.note("clock_skew", None, agent.clock_skew, "the sender's clock and the hub's disagree; only shown")
+
+
+def come_alive(agent, at: datetime, change: Change, source: str) -> None:
+    """Own evidence that ends any absence: the edge back is noted once, with what the agent was and since when."""
+    prove(agent, at, source)
+    if change.before.word != states.LIVE:
+        agent.live_since = at
+    if change.before.word != states.LIVE or agent.recorded != states.LIVE:
+        since = f" since {change.before.since:%Y-%m-%dT%H:%M:%SZ}" if change.before.since else ""
+        was = change.before.word if change.before.word != states.LIVE else agent.recorded
+        change.note("presence", was, states.LIVE, f"was {was}{since}")
+    agent.recorded = states.LIVE
+
+
+def _compare(agent, old: dict, change: Change) -> None:
+    change.news |= any(getattr(agent, name) != value for name, value in old.items())
+    said_before = {"activity": states.parse_status(old["status"])[0], "task": old["task"]}
+    says_now = {"activity": states.parse_status(agent.status)[0], "task": agent.task}
+    if says_now != said_before:
+        change.note("activity", said_before, says_now)
+    was = {name: old[name] for name in SETTINGS}
+    now = {name: getattr(agent, name) for name in SETTINGS}
+    if now != was:
+        change.note("settings", was, now)

@@ -1,0 +1,58 @@
+"""The sessions an agent named in its heartbeats: pure functions over a small mapping, standard library only.
+
+The mapping is ``{key: {"host", "first", "last"}}`` with times in RFC 3339. It answers two questions: does a sign-off
+really end the agent (P16), and do two processes share one identity (P15)?
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+REMEMBERED = 8  # sessions; enough to name the rivals, small enough for every heartbeat to carry along
+RECENT = timedelta(minutes=10)
+
+
+def hear(heard: dict, key: str | None, host: str | None, at: datetime) -> dict:
+    """The mapping after a heartbeat from session ``key``; without a key nothing is known and nothing changes."""
+    if not key:
+        return heard
+    now = at.isoformat()
+    known = heard.get(key)
+    entry = {"host": host or (known or {}).get("host", ""), "first": known["first"] if known else now, "last": now}
+    kept = sorted((item for item in heard.items() if item[0] != key), key=lambda item: item[1]["last"])
+    return dict(kept[-(REMEMBERED - 1):]) | {key: entry}
+
+
+def sign_off(heard: dict, key: str | None) -> tuple[dict, bool]:
+    """The mapping after session ``key`` left, and whether the agent left with it.
+
+    It stays where another session has been heard since the leaving one began, or where the leaving one is not known
+    while others are: a late goodbye never hides a newer hello. A sign-off that names no session ends them all.
+    """
+    if not key:
+        return {}, True
+    others = {name: entry for name, entry in heard.items() if name != key}
+    if key not in heard:
+        return others, not others
+    began = _time(heard[key]["first"])
+    return others, not any(_time(entry["last"]) > began for entry in others.values())
+
+
+def rivals(heard: dict, now: datetime) -> list[dict]:
+    """The sessions that speak at once as one agent: an older one was heard after the newest had begun.
+
+    Empty unless there are at least two. A plain restart is no rivalry: the old session falls silent.
+    """
+    if len(heard) < 2:
+        return []
+    newest = max(_time(entry["first"]) for entry in heard.values())
+    speaking = [
+        {"session": name, "host": entry["host"]}
+        for name, entry in heard.items()
+        if _time(entry["last"]) >= newest and now - _time(entry["last"]) <= RECENT
+    ]
+    return speaking if len(speaking) > 1 else []
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
