@@ -1,0 +1,173 @@
+"""The only way an outside name becomes an object: every call asks here whose row it may touch.
+
+What a caller may not see does not exist for it: foreign and missing inboxes answer alike (P60, P61). The roster itself
+is open to every caller, so a foreign agent row is a plain 403.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils.crypto import constant_time_compare
+
+from . import states
+from .errors import Conflict, Forbidden, HubError, Invalid, NotFound, NotRegistered, Retired, Unauthorized
+from .models import Agent, Profile, Token
+
+RANKS = {"viewer": 1, "manager": 2, "admin": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: the kind of token, the id it stands for, and a person's role."""
+
+    kind: str
+    name: str
+    token_id: int | None = None
+    agent_id: int | None = None
+    node_id: int | None = None
+    role: str | None = None
+
+
+def digest(raw: str) -> str:
+    """What is stored of a token: SHA-256 of the whole, so there is nothing to search byte by byte."""
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def caller(token_digest: str) -> Caller:
+    """The caller behind a token's digest. Unknown and revoked are one and the same refusal (P61)."""
+    token = Token.objects.select_related("agent__user", "node").filter(digest=token_digest, revoked_at=None).first()
+    if token is None:
+        raise Unauthorized()
+    role = role_of(token.agent.user) if token.kind == "person" else None
+    if token.kind == "person" and role is None:
+        raise Unauthorized()  # deactivated, or without any role
+    named = token.agent or token.node
+    return Caller(token.kind, named.slug if named else token.prefix, token.pk, token.agent_id, token.node_id, role)
+
+
+def role_of(user) -> str | None:
+    """The highest role of a person, by group; a superuser is an admin; an inactive person has none."""
+    if user is None or not user.is_active:
+        return None
+    if user.is_superuser:
+        return "admin"
+    held = [name for name in user.groups.values_list("name", flat=True) if name in RANKS]
+    return max(held, key=RANKS.get, default=None)
+
+
+def active_user(session: dict):
+    """The person whom a stored session's data signs in, or None: unknown, inactive, with another password by now, or
+    signed in too long ago. The same questions that a page request asks, for a socket that outlives its request."""
+    user = User.objects.filter(pk=session.get(SESSION_KEY), is_active=True).first()
+    if user is None:
+        return None
+    if not constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
+        return None
+    return user
+
+
+def require_role(who: Caller, least: str) -> None:
+    """Refuses a caller who is not a person of at least the role ``least``."""
+    if RANKS.get(who.role, 0) < RANKS[least]:
+        raise Forbidden(f"This call is for a person with the role {least} or higher.")
+
+
+def valid_slug(slug: str) -> str:
+    """``slug`` itself if it is a legal new id; otherwise says which characters are allowed, or that it is taken."""
+    if states.SLUG.fullmatch(slug):
+        return slug
+    if states.SLUG.fullmatch(slug.lower()) and Agent.objects.filter(slug=slug.lower()).exists():
+        raise taken(slug.lower())
+    raise Invalid("id", f"'{slug[:80]}' is not a legal id. An id has {states.SLUG_RULE}.")
+
+
+def taken(slug: str) -> Conflict:
+    return Conflict(f"The id '{slug}' is taken.", state="registered", allowed=[], code="taken")
+
+
+def agent_of(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
+    """The agent row ``slug`` for writing by ``who``, locked: its own, or one a node may speak for.
+
+    Raises Forbidden on another's row whether it exists or not, Retired on a retired one.
+    """
+    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",))
+    if who.kind == "agent":
+        agent = rows.get(pk=who.agent_id)
+        if agent.slug != slug:
+            raise not_yours()
+    elif who.kind == "node":
+        agent = rows.filter(_spoken_for(who.node_id), slug=slug).first()
+        if agent is None or as_slug not in (None, slug):
+            raise not_yours()
+    else:
+        raise not_yours()
+    refuse_retired(agent)
+    return agent
+
+
+def refuse_retired(agent: Agent) -> None:
+    if agent.lifecycle == states.RETIRED:
+        raise Retired(f"The agent '{agent.slug}' is retired.", since=agent.lifecycle_since, successor=None)
+
+
+def not_yours() -> Forbidden:
+    return Forbidden("An agent may write its own entry only.", code="not_yours")
+
+
+def _spoken_for(node_id: int) -> Q:
+    """Whom a node may speak for: agents at home there or with no home; never a person (design rule 15)."""
+    return (Q(home_node_id=node_id) | Q(home_node=None)) & Q(modality="ai")
+
+
+def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
+    """The agents that a group of (token digest, id or None) speaks as, locked in key order; a refusal where none.
+
+    Two queries whatever the size: the tokens, then the rows.
+    """
+    columns = ("kind", "agent_id", "node_id")
+    digests = {token_digest for token_digest, _ in asked}
+    tokens = {row[0]: row[1:] for row in Token.objects.filter(digest__in=digests, revoked_at=None).values_list(
+        "digest", *columns)}
+    own = {row[1] for row in tokens.values() if row[1]}
+    named = {slug for _, slug in asked if slug}
+    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",)).order_by("pk")
+    found = list(rows.filter(Q(pk__in=own) | Q(slug__in=named)))
+    by_pk, by_slug = {row.pk: row for row in found}, {row.slug: row for row in found}
+    return [_speaker(tokens.get(key), slug, by_pk, by_slug) for key, slug in asked]
+
+
+def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
+    if token is None:
+        return Unauthorized()
+    kind, agent_id, node_id = token
+    if kind == "agent":
+        agent = by_pk[agent_id]
+        if slug not in (None, agent.slug):
+            return not_yours() if slug in by_slug else NotRegistered()
+    elif slug is None:
+        return Forbidden("Only an agent's own token may be used here; a node names the agent in 'Agora-Agent'.")
+    elif slug not in by_slug:
+        return NotRegistered()
+    else:
+        agent = by_slug[slug]
+        if kind != "node" or agent.home_node_id not in (None, node_id) or agent.modality != "ai":
+            return not_yours()
+    try:
+        refuse_retired(agent)
+    except Retired as refusal:
+        return refusal
+    return agent
+
+
+def declared_mode(agent: Agent) -> str | None:
+    """The mode that the agent's profile declares, if there is a profile that does."""
+    return Profile.objects.filter(slug=agent.slug).values_list("liveness_mode", flat=True).first()
+
+
+def missing(slug: str) -> NotFound:
+    return NotFound(f"No agent has the id '{slug[:80]}', and no profile either.")

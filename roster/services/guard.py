@@ -1,0 +1,52 @@
+"""The guard against mass change (design rule 9): many at once is more likely the hub's fault than the agents'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from roster import states
+from roster.models import Agent, Anomaly
+
+from . import anomalies, journal
+
+KIND = "mass_change"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Hold where more than ``share`` of the live agents, and at least ``least``, would flip; for ``hold`` at most."""
+
+    share: float = 0.15
+    least: int = 3
+    hold: timedelta = timedelta(minutes=15)
+
+
+def holds(sweep: str, flips: int, now: datetime, limits: Limits) -> bool:
+    """Whether ``sweep`` must hold back the ``flips`` edges that it found. Opens, keeps or closes the hold."""
+    held = Anomaly.objects.filter(kind=KIND, subject=sweep, closed_at=None).first()
+    live = Agent.objects.filter(recorded=states.LIVE).count()
+    if flips < limits.least or flips <= limits.share * live:
+        return _let_go(sweep, now, held)
+    if held is None:
+        anomalies.open_anomaly(KIND, sweep, now, would_flip=flips, live=live)
+        return True
+    if "released_by" in held.evidence or now >= held.opened_at + limits.hold:
+        return _let_go(sweep, now, held)
+    return True
+
+
+def _let_go(sweep: str, now: datetime, held: Anomaly | None) -> bool:
+    if held is not None:
+        anomalies.close_anomaly(KIND, sweep, now)
+    return False
+
+
+def release(*, by: str, now: datetime) -> int:
+    """A manager says that the change is real: the next sweep records it. Returns how many holds were released."""
+    released = 0
+    for held in Anomaly.objects.filter(kind=KIND, closed_at=None):
+        evidence = held.evidence | {"released_by": by}
+        released += Anomaly.objects.filter(pk=held.pk, closed_at=None).update(evidence=evidence)
+        journal.write(journal.happened("hold_released", by, now, before={"sweep": held.subject}))
+    return released

@@ -1,0 +1,51 @@
+"""The append-only journal and the roster's version: every change that anybody can see goes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from roster import events
+from roster.models import Agent, Counter, Event
+
+RAISE = f'UPDATE "{Counter._meta.db_table}" SET "value" = "value" + 1 WHERE "name" = %s RETURNING "value"'
+
+
+def happened(
+    kind: str, by: str, at: datetime, *, agent: Agent | None = None, before=None, after=None, reason: str = ""
+) -> Event:
+    """An event that is not yet written. Texts are cut to what their columns hold."""
+    return Event(kind=kind, by=by[:80], at=at, agent=agent, before=before, after=after, reason=reason[:500])
+
+
+def next_version(name: str = "roster") -> int:
+    """Raises the counter ``name`` and keeps its row locked until the transaction ends, so that the order of the
+    numbers is the order of the commits."""
+    with connection.cursor() as cursor:
+        cursor.execute(RAISE, [name])
+        row = cursor.fetchone()
+        if row is None:
+            Counter.objects.get_or_create(pk=name)
+            cursor.execute(RAISE, [name])
+            row = cursor.fetchone()
+    return row[0]
+
+
+def append(version: int, happenings: Iterable[Event]) -> None:
+    """Inserts events under roster version ``version``, taken in the same transaction; pages hear after the commit."""
+    Event.objects.bulk_create(list(happenings))
+    transaction.on_commit(lambda: events.nudge(version))
+
+
+def write(*happenings: Event, changed: Iterable[int] = ()) -> int:
+    """Appends events and marks the agents ``changed`` (primary keys) with the next roster version, which it returns.
+
+    Must run inside the transaction of the change itself.
+    """
+    version = next_version()
+    if changed:
+        Agent.objects.filter(pk__in=list(changed)).update(changed=version)
+    append(version, happenings)
+    return version

@@ -1,0 +1,90 @@
+"""People: agents of modality human, each with a user of the same name to sign in as."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+
+from roster import access, beats, states
+from roster.errors import NotFound
+from roster.models import Agent, SignInLink
+
+from . import journal, presence
+
+LINK_AGE = timedelta(hours=24)
+PAGE_WINDOW = 90  # seconds a person counts as here after the last sign of an open page
+
+
+def make_roles() -> None:
+    for name in access.RANKS:
+        Group.objects.get_or_create(name=name)
+
+
+@transaction.atomic
+def welcome(user: User, *, by: str, now: datetime) -> Agent:
+    """Gives ``user`` the agent row that makes a person addressable like anybody else. Does nothing a second time."""
+    if hasattr(user, "agent"):
+        return user.agent
+    slug = access.valid_slug(user.username)
+    if Agent.objects.filter(slug=slug).exists():
+        raise access.taken(slug)
+    agent = Agent.objects.create(
+        slug=slug, user=user, modality="human", liveness_mode=states.ASYNC, trust_posture="person",
+        expected_interval=PAGE_WINDOW // states.DORMANT_FACTOR, lifecycle_since=now, created_at=now,
+    )  # fmt: skip
+    journal.write(journal.happened("registered", by, now, agent=agent, after={"modality": "human"}), changed=[agent.pk])
+    return agent
+
+
+def first_admin(now: datetime) -> User:
+    """The person ``admin``, made at the first start without a password: the sign-in link is the first way in."""
+    user, made = User.objects.get_or_create(username="admin", defaults={"is_staff": True, "is_superuser": True})
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    welcome(user, by="hub", now=now)
+    return user
+
+
+@transaction.atomic
+def sign_in_link(username: str, *, by: str, now: datetime) -> str:
+    """A one-time secret that signs ``username`` in within a day. Raises NotFound for an unknown or inactive person."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise NotFound(f"No active person has the user name '{username[:80]}'.")
+    secret = secrets.token_urlsafe(32)
+    SignInLink.objects.create(user=user, digest=access.digest(secret), expires_at=now + LINK_AGE)
+    journal.write(journal.happened("sign_in_link", by, now, agent=getattr(user, "agent", None)))
+    return secret
+
+
+def use_link(secret: str, now: datetime) -> User | None:
+    """The person a one-time link stands for, once: None when it is unknown, used, too old, or the person inactive."""
+    link = SignInLink.objects.select_related("user").filter(digest=access.digest(secret)).first()
+    if link is None or link.expires_at < now or not link.user.is_active:
+        return None
+    if not SignInLink.objects.filter(pk=link.pk, used_at=None).update(used_at=now):
+        return None
+    return link.user
+
+
+@transaction.atomic
+def signed_in(user: User, now: datetime) -> None:
+    journal.write(journal.happened("signed_in", user.username, now, agent=getattr(user, "agent", None)))
+
+
+@transaction.atomic
+def at_a_page(user: User, now: datetime) -> None:
+    """A person's page is open at ``now``: their own evidence, like any other writing call of an agent."""
+    agent = Agent.objects.select_for_update().filter(user=user, lifecycle=states.ACTIVE).first()
+    if agent is None:
+        return
+    change = beats.Change(before=states.presence(agent.facts(), now))
+    beats.come_alive(agent, now, change, "own_call")
+    beats.arm(agent, change)
+    work = presence.Work()
+    work.add(agent, change, now)
+    work.write()

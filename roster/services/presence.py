@@ -1,0 +1,112 @@
+"""Heartbeats: authenticate, decide, write the named fields, remember what changed. One transaction a group of beats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from roster import access, beats, heard, states
+from roster.errors import HubError
+from roster.groupcommit import GroupCommit
+from roster.models import Agent, Event
+
+from . import anomalies, journal
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A heartbeat as received: whose token, for which id (None: the token's own), what it said, when it arrived."""
+
+    digest: str
+    slug: str | None
+    said: beats.Said
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The outcome of a heartbeat, after its commit: the agent as it now is and the presence it had before."""
+
+    agent: Agent
+    before: states.Presence
+    at: datetime
+
+
+def record(group: list[Beat]) -> list[Heard | HubError]:
+    """Writes a group of beats in one transaction and returns one outcome each, in order.
+
+    A refused beat gets its refusal and costs the others nothing. Where the database fails, the whole group fails.
+    """
+    with transaction.atomic():
+        work = Work()
+        speakers = access.speakers([(beat.digest, beat.slug) for beat in group])
+        outcomes = [_one(beat, speaker, work) for beat, speaker in zip(group, speakers, strict=True)]
+        work.write()
+    return outcomes
+
+
+def _one(beat: Beat, speaker: Agent | HubError, work: Work) -> Heard | HubError:
+    if isinstance(speaker, HubError):
+        return speaker
+    profile_mode = access.declared_mode(speaker) if speaker.liveness_mode == states.EPHEMERAL else None
+    change = beats.apply(speaker, beat.said, beat.received_at, profile_mode)
+    work.add(speaker, change, beat.received_at)
+    return Heard(speaker, change.before, beat.received_at)
+
+
+class Work:
+    """What a group of beats has to write, collected agent by agent."""
+
+    def __init__(self):
+        self.quiet: dict[int, Agent] = {}
+        self.news: dict[int, Agent] = {}
+        self.happenings: list[Event] = []
+
+    def add(self, agent: Agent, change: beats.Change, at: datetime) -> None:
+        if not change.news:
+            self.quiet[agent.pk] = agent
+            return
+        self.news[agent.pk] = agent
+        for kind, before, after, reason in change.happenings:
+            self.happenings.append(
+                journal.happened(kind, agent.slug, at, agent=agent, before=before, after=after, reason=reason)
+            )
+        mark(agent, at)
+
+    def write(self) -> None:
+        update_rows(beats.QUIET, [agent for pk, agent in self.quiet.items() if pk not in self.news])
+        if self.news:
+            update_rows(beats.NEWS, list(self.news.values()))
+            journal.write(*self.happenings, changed=list(self.news))
+
+
+def mark(agent: Agent, now: datetime) -> None:
+    """Opens or closes the anomalies that a change of this agent bears on."""
+    if agent.recorded == states.LIVE:
+        anomalies.close_anomaly("silent_always_on", agent.slug, now)
+    elif agent.recorded == states.SILENT:
+        anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
+    rivals = heard.rivals(agent.heard, now)
+    if rivals:
+        anomalies.open_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
+
+
+def update_rows(columns: tuple[str, ...], agents: list[Agent]) -> None:
+    """Writes the named ``columns`` of ``agents``, and no other, with one prepared statement (never whole rows)."""
+    if not agents:
+        return
+    fields = [Agent._meta.get_field(name) for name in columns]
+    assignments = ", ".join(f'"{each.column}" = %s' for each in fields)
+    rows = [[*(_adapted(each, agent) for each in fields), agent.pk] for agent in sorted(agents, key=lambda a: a.pk)]
+    with connection.cursor() as cursor:
+        cursor.executemany(f'UPDATE "{Agent._meta.db_table}" SET {assignments} WHERE "id" = %s', rows)
+
+
+def _adapted(each, agent: Agent) -> Any:
+    return each.get_db_prep_save(getattr(agent, each.attname), connection)
+
+
+heartbeats: GroupCommit[Beat] = GroupCommit(record, "heartbeats")

@@ -1,0 +1,127 @@
+"""Entering the registry, leaving for now, and edits by an admin."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from roster import access, beats, heard, states
+from roster.models import Agent, Profile
+
+from . import journal, presence, tokens
+
+POSTURES = {states.ALWAYS_ON: "hardened"}  # others run on hosts that the hub knows nothing about
+
+
+def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> tuple[Agent, str]:
+    """Makes the agent ``slug`` on its first heartbeat and returns it with its own token, raw and once.
+
+    Needs an enrolment token or a manager. The mode is the body's, else its profile's, else ephemeral (D5, D28).
+    Raises Forbidden, Invalid for an illegal id, Conflict where the id is taken.
+    """
+    if who.kind != "enrolment":
+        if who.kind != "person":
+            raise access.NotRegistered()
+        access.require_role(who, "manager")
+    access.valid_slug(slug)
+    try:
+        with transaction.atomic():
+            agent = new_agent(slug, said, now, by=who.name)
+            raw = tokens.issue("agent", by=who.name, now=now, agent=agent, label="registered")
+    except IntegrityError:
+        raise access.taken(slug) from None
+    return agent, raw
+
+
+def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str, **fixed) -> Agent:
+    """An active agent row with its first heartbeat; ``fixed`` are the columns that no heartbeat sets."""
+    profile = Profile.objects.filter(slug=slug).first()
+    agent = Agent(
+        slug=slug,
+        display_name=fixed.pop("display_name", profile.title if profile else ""),
+        liveness_mode=states.choose_mode(
+            said.liveness_mode, said.permanent, None, profile.liveness_mode if profile else None
+        ),
+        expected_interval=(profile and profile.expected_interval) or states.DEFAULT_INTERVAL,
+        lifecycle_since=now,
+        created_at=now,
+        **fixed,
+    )
+    agent.trust_posture = fixed.get("trust_posture") or POSTURES.get(agent.liveness_mode, "untrusted-host")
+    agent.save(force_insert=True)
+    registered = journal.happened("registered", by, now, agent=agent, after={"liveness_mode": agent.liveness_mode})
+    journal.write(registered, changed=[agent.pk])
+    change = beats.apply(agent, said, now)
+    work = presence.Work()
+    work.add(agent, change, now)
+    work.write()
+    return agent
+
+
+@transaction.atomic
+def sign_off(who: access.Caller, slug: str, session: str | None, now: datetime, as_slug: str | None = None) -> Agent:
+    """An agent says goodbye: at once dormant (async), expired (ephemeral) or silent with an anomaly (always-on).
+
+    A goodbye from ``session`` changes nothing where a newer session has been heard (P16). It counts as being seen.
+    """
+    agent = access.agent_of(who, slug, as_slug)
+    profile_mode = access.declared_mode(agent)
+    change = beats.Change(before=states.presence(agent.facts(profile_mode), now))
+    agent.heard, ends = heard.sign_off(agent.heard, session)
+    if ends or change.before.word == states.LIVE:  # a late goodbye must not wake an agent that is gone
+        beats.prove(agent, now, "own_call")
+    agent.last_seen, agent.last_seen_source = now, "own_call"
+    change.news = True
+    if ends:
+        beats.leave(agent, now, change, profile_mode)
+        change.note("signed_off", None, {"session": session})
+    work = presence.Work()
+    work.add(agent, change, now)
+    work.write()
+    return agent
+
+
+EDITABLE = ("display_name", "liveness_mode", "expected_interval", "ttl", "trust_posture")
+
+
+@transaction.atomic
+def edit(agent: Agent, wanted: dict, *, by: str, now: datetime) -> Agent:
+    """An admin's edit of the columns in EDITABLE. It never counts as being seen; the open window is measured anew."""
+    row = Agent.objects.select_for_update().get(pk=agent.pk)
+    before = {name: getattr(row, name) for name in EDITABLE if name in wanted and getattr(row, name) != wanted[name]}
+    if not before:
+        return row
+    for name in before:
+        setattr(row, name, wanted[name])
+    if row.evidence_at and {"liveness_mode", "expected_interval", "ttl"} & set(before):
+        row.deadline = row.evidence_at + states.window(row.liveness_mode, row.expected_interval, row.ttl)
+    after = {name: wanted[name] for name in before}
+    happenings = [journal.happened("edited", by, now, agent=row, before=before, after=after), *_edge(row, by, now)]
+    row.check_after = row.deadline if row.recorded == states.LIVE else None
+    presence.update_rows((*EDITABLE, "deadline", "check_after", "recorded"), [row])
+    journal.write(*happenings, changed=[row.pk])
+    return row
+
+
+def _edge(row: Agent, by: str, now: datetime) -> list:
+    """The edge that an edit itself brought, by opening or closing the window of a recorded agent."""
+    found = states.presence(row.facts(access.declared_mode(row)), now)
+    if row.evidence_at is None or found.word == row.recorded:
+        return []
+    before, row.recorded = row.recorded, found.word
+    return [journal.happened("presence", by, now, agent=row, before=before, after=found.word, reason="edited")]
+
+
+def enrolled_by_hand(slug: str, wanted: dict, *, by: str, now: datetime) -> Agent:
+    """An agent that an admin enters before it was ever heard; it gets its token in the admin too."""
+    access.valid_slug(slug)
+    with transaction.atomic():
+        if Agent.objects.filter(slug=slug).exists():
+            raise access.taken(slug)
+        agent = Agent(slug=slug, lifecycle_since=now, created_at=now, **wanted)
+        agent.save(force_insert=True)
+        journal.write(journal.happened("registered", by, now, agent=agent, after=wanted), changed=[agent.pk])
+    return agent
+
+
