@@ -1,0 +1,27 @@
+"""How often each sweep runs and over whom, from the settings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Q
+
+from . import states
+from .services import guard, sweeps
+
+PERIODS = {
+    sweeps.DORMANCY: timedelta(seconds=settings.DORMANCY_SWEEP),
+    sweeps.EXPIRY: timedelta(seconds=settings.EXPIRY_SWEEP),
+    sweeps.WATCH: timedelta(seconds=settings.SWEEP_WATCH),
+}
+STEP_LIMIT = 2 * min(PERIODS.values())  # a wall clock that jumps further than this has stepped (design rule 9)
+
+_EPHEMERAL = Q(liveness_mode=states.EPHEMERAL)
+_ROWS = {sweeps.DORMANCY: ~_EPHEMERAL, sweeps.EXPIRY: _EPHEMERAL}  # a row of no known mode is the dormancy sweep's
+_LIMITS = guard.Limits(settings.GUARD_SHARE, settings.GUARD_LEAST, settings.GUARD_HOLD)
+
+
+def plan(name: str) -> sweeps.Plan:
+    """The plan of the sweep ``name``."""
+    return sweeps.Plan(name, _ROWS[name], PERIODS[name], settings.SWEEP_BATCH, _LIMITS)

@@ -1,0 +1,151 @@
+"""One agent as every surface shows it: the page, the socket and the API read the same frozen row (R179)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from . import heard, states
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    reason: str
+    by: str
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeardSession:
+    key: str
+    host: str
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known about one agent at one moment. ``dom_id`` never holds the agent's own id (F048)."""
+
+    pk: int
+    dom_id: str
+    id: str
+    display_name: str
+    kind: str
+    modality: str
+    mode: str | None
+    lifecycle: str
+    enabled: bool
+    disabled: Disabled | None
+    home_node: str | None
+    waiting: int
+    last_seen: datetime | None
+    last_seen_source: str
+    expected_interval: int
+    ttl: int
+    trust_posture: str
+    synthesized: bool
+    presence: states.Presence
+    activity: states.Activity
+    task: str | None
+    work_mode: str | None
+    attention: str
+    meta: dict = field(default_factory=dict)
+    sessions: tuple[HeardSession, ...] = ()
+    duplicate_sessions: int = 0
+    clock_skew: float | None = None
+    profile_error: str = ""
+    has_profile: bool = False
+
+    @property
+    def url(self) -> str:
+        return f"/agents/{self.id}/"
+
+    @property
+    def sign(self) -> str:
+        return self.presence.word if self.enabled else "disabled"
+
+    @property
+    def listed(self) -> bool:
+        """Whether the roster lists it unasked: an ephemeral one only while it is live, or when its row is broken."""
+        if self.presence.word == states.EXPIRED:
+            return False
+        return self.presence.word != states.UNKNOWN or self.presence.reason != "never seen"
+
+
+def of_agent(agent, now: datetime, profile=None) -> Row:
+    """The row of an agent in the registry; ``profile`` is its directory entry, if it has one."""
+    found = states.presence(agent.facts(profile.mode if profile else None), now)
+    doing = states.activity(agent.status, agent.evidence_at, found.word)
+    here = found.word in (states.LIVE, states.SILENT)
+    return Row(
+        pk=agent.pk,
+        dom_id=f"agent-{agent.pk}",
+        id=agent.slug,
+        display_name=agent.display_name or (profile.title if profile else ""),
+        kind=agent.kind,
+        modality=agent.modality,
+        mode=agent.liveness_mode,
+        lifecycle=agent.lifecycle,
+        enabled=agent.enabled,
+        disabled=None if agent.enabled else Disabled(agent.disabled_reason, agent.disabled_by, agent.disabled_at),
+        home_node=agent.home_node.slug if agent.home_node_id else None,
+        waiting=agent.waiting,
+        last_seen=agent.last_seen,
+        last_seen_source=agent.last_seen_source,
+        expected_interval=agent.expected_interval,
+        ttl=agent.ttl,
+        trust_posture=agent.trust_posture,
+        synthesized=found.source == "kb_profile",
+        presence=found,
+        activity=doing,
+        task=agent.task if here else None,
+        work_mode=agent.work_mode if here else None,
+        attention=states.attention(doing.value),
+        meta=agent.meta,
+        sessions=_sessions(agent.heard),
+        duplicate_sessions=len(heard.rivals(agent.heard, now)),
+        clock_skew=agent.clock_skew,
+        profile_error=profile.parse_error if profile else "",
+        has_profile=profile is not None,
+    )
+
+
+def of_profile(profile, now: datetime) -> Row:
+    """The row of a member that only has a profile: synthesized, without any registry entry (R39)."""
+    found = states.presence(states.Facts(mode=None, profile_mode=profile.mode), now)
+    return Row(
+        pk=profile.pk,
+        dom_id=f"profile-{profile.pk}",
+        id=profile.slug,
+        display_name=profile.title,
+        kind="employee",
+        modality="ai",
+        mode=profile.mode or states.ASYNC,
+        lifecycle=states.ACTIVE,
+        enabled=True,
+        disabled=None,
+        home_node=None,
+        waiting=0,
+        last_seen=None,
+        last_seen_source="",
+        expected_interval=profile.expected_interval or states.DEFAULT_INTERVAL,
+        ttl=states.DEFAULT_TTL,
+        trust_posture="untrusted-host",
+        synthesized=True,
+        presence=found,
+        activity=states.Activity("unknown", "", "kb_profile", None),
+        task=None,
+        work_mode=None,
+        attention="none",
+        profile_error=profile.parse_error,
+        has_profile=True,
+    )
+
+
+def _sessions(mapping: dict) -> tuple[HeardSession, ...]:
+    moment = datetime.fromisoformat
+    return tuple(
+        HeardSession(key, entry["host"], moment(entry["first"]), moment(entry["last"]))
+        for key, entry in sorted(mapping.items(), key=lambda item: item[1]["last"], reverse=True)
+    )
