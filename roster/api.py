@@ -1,0 +1,169 @@
+"""The registry's calls. Each edge function reads the request, asks one service or query, and says what came of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from . import access, auth, metrics, queries, rows, schemas, states
+from .errors import Expired, Forbidden, NotRegistered, Unauthorized
+from .models import Anomaly, Event
+from .offload import committed, in_database
+from .services import batch, nodes, registry
+from .services.presence import Beat, Heard, heartbeats
+
+router = Router(tags=["registry"])
+JITTER = 0.1  # of the interval, so that a fleet that started together does not stay in step (P17)
+
+
+@router.put("/agents/{id}", auth=auth.beat_token, summary="Register an agent, or its heartbeat")
+async def put_agent(request: HttpRequest, id: str, body: schemas.Put):
+    """A new id needs an enrolment token or a manager; the answer then carries the agent's own `token`, once."""
+    try:
+        heard = await _beat(request, id, body.said())
+    except NotRegistered:
+        who = await in_database(access.caller, request.auth)
+        agent, raw = await in_database(registry.register, who, id, body.said(), request.received_at)
+        return _json(schemas.agent(rows.of_agent(agent, request.received_at)) | {"token": raw}, 201)
+    return _json(schemas.agent(rows.of_agent(heard.agent, heard.at)) | {"rejoined": _rejoined(heard)})
+
+
+@router.post("/heartbeat", auth=auth.beat_token, summary="Heartbeat with the agent's own token")
+async def post_heartbeat(request: HttpRequest, body: schemas.Beat):
+    """A node's token names the agent in `Agora-Agent`. Answers with what an agent should know and when to come again."""
+    return _json(_reply(await _beat(request, request.headers.get("Agora-Agent"), body.said())))
+
+
+@router.post("/heartbeats", auth=auth.bearer, summary="Up to 1,000 heartbeats with a node's token")
+async def post_heartbeats(request: HttpRequest):
+    """Body: `{"heartbeats": [{"agent", "status", "task"}]}`, or the list itself. Says which were accepted and refused."""
+    entries, malformed = schemas.batch_entries(request.json())
+    accepted, refused = await in_database(batch.record, request.auth, entries, request.received_at)
+    metrics.heartbeats.inc(len(accepted))
+    told = [{"agent": slug, "code": why.code, "message": why.message} for slug, why in refused]
+    return _json({"accepted": accepted, "refused": malformed + told})
+
+
+async def _beat(request: HttpRequest, slug: str | None, said) -> Heard:
+    with metrics.heartbeat_seconds.time():
+        try:
+            heard = await committed(heartbeats.submit(Beat(request.auth, slug, said, request.received_at)))
+        except Unauthorized as refusal:
+            auth.no_longer_known(request.auth)
+            raise auth.refused(request, refusal) from None
+    metrics.heartbeats.inc()
+    return heard
+
+
+def _reply(heard: Heard) -> dict:
+    row = rows.of_agent(heard.agent, heard.at)
+    window = row.ttl / states.DORMANT_FACTOR if row.mode == states.EPHEMERAL else row.expected_interval
+    return {
+        "presence": row.presence.word,
+        "waiting": row.waiting,
+        "enabled": row.enabled,
+        "disabled": schemas.disabled(row),
+        "next_heartbeat_in": round(window * random.uniform(1 - JITTER, 1 + JITTER)),
+        "server_time": schemas.stamp(heard.at),
+        "rejoined": _rejoined(heard),
+    }
+
+
+def _rejoined(heard: Heard) -> dict | None:
+    """What the agent was before this heartbeat, where it had been gone: it should know that it was (F080)."""
+    before = heard.before
+    if before.word == states.LIVE or before.since is None:
+        return None
+    return {"was": before.word, "since": schemas.stamp(before.since), "reason": before.reason}
+
+
+@router.post("/agents/{id}/sign-off", auth=auth.bearer, summary="Say goodbye until the next heartbeat")
+async def post_sign_off(request: HttpRequest, id: str, body: schemas.SignOff = schemas.SignOff()):
+    """A goodbye from a session changes nothing where a newer session has been heard."""
+    as_slug = request.headers.get("Agora-Agent")
+    agent = await in_database(registry.sign_off, request.auth, id, body.session, request.received_at, as_slug)
+    return _json(schemas.agent(rows.of_agent(agent, request.received_at)))
+
+
+@router.delete("/agents/{id}", auth=auth.bearer, summary="Refused: nobody is deleted")
+async def delete_agent(request: HttpRequest, id: str):
+    raise Forbidden("Nobody is deleted. An agent is retired instead, and its history stays.", code="never_deleted")
+
+
+@router.get("/agents", auth=auth.bearer, summary="The roster")
+async def list_agents(
+    request: HttpRequest,
+    presence: Literal["", "live", "silent", "dormant", "expired", "unknown", "disabled"] = "",
+    lifecycle: Literal["", "hired", "active", "draining", "retired"] = "",
+    mode: Literal["", "ephemeral", "async", "always-on"] = "",
+    node: str = "",
+    q: str = "",
+    limit: int = Query(100, ge=1, le=500),
+    after: str = "",
+):
+    """Everybody who is listed, in order of id; `next` is the cursor of the following page."""
+    selection = queries.Selection(presence, lifecycle, mode, node, q, after, limit)
+    page = await in_database(queries.page, selection, request.received_at)
+    return _json({"agents": [schemas.agent(row) for row in page.rows], "next": page.next, "version": page.version})
+
+
+@router.get("/agents/{id}", auth=auth.bearer, summary="One agent")
+async def get_agent(request: HttpRequest, id: str):
+    """The registry's entry, else one synthesized from the profile, else 404."""
+    row = await in_database(queries.one, id, request.received_at)
+    if row is None:
+        raise access.missing(id)
+    if row.presence.word == states.EXPIRED and not row.has_profile:
+        seen = schemas.stamp(row.last_seen)
+        raise Expired(f"The ephemeral agent '{row.id}' went silent and left the roster.", last_seen=seen)
+    return _json(schemas.agent(row))
+
+
+@router.get("/whoami", auth=auth.bearer, summary="What this token stands for")
+async def whoami(request: HttpRequest):
+    who = request.auth
+    return _json({"kind": who.kind, "id": who.name if who.kind != "enrolment" else None, "role": who.role})
+
+
+@router.post("/nodes", auth=auth.bearer, summary="Enrol a node with its node agent")
+async def post_node(request: HttpRequest, body: schemas.NewNode):
+    """For managers. Node, node agent and the node's token (once) come to be together."""
+    node, agent, raw = await in_database(nodes.enrol, request.auth, body.slug, body.name, request.received_at)
+    told = {"slug": node.slug, "name": node.name, "lifecycle": node.lifecycle}
+    row = rows.of_agent(agent, request.received_at)
+    return _json({"node": told, "agent": schemas.agent(row), "token": raw}, 201)
+
+
+@router.get("/events", auth=auth.bearer, summary="Presence edges and acts, oldest first")
+async def list_events(
+    request: HttpRequest, after: int = Query(0, ge=0), agent: str = "", kind: str = "", limit: int = Query(100, ge=1, le=500)
+):
+    """A program waits for an edge by asking again with `after` = the last `next`; nothing is skipped or repeated."""
+    return _json(await in_database(_events, after, agent, kind, limit))
+
+
+def _events(after: int, agent: str, kind: str, limit: int) -> dict:
+    found = Event.objects.filter(pk__gt=after).select_related("agent").order_by("pk")
+    found = found.filter(agent__slug=agent) if agent else found
+    found = found.filter(kind=kind) if kind else found
+    told = [schemas.event(each) for each in found[:limit]]
+    return {"events": told, "next": told[-1]["id"] if told else after}
+
+
+@router.get("/anomalies", auth=auth.bearer, summary="What a person should know about")
+async def list_anomalies(request: HttpRequest, open: bool | None = None, limit: int = Query(100, ge=1, le=500)):
+    return _json(await in_database(_anomalies, open, limit))
+
+
+def _anomalies(is_open: bool | None, limit: int) -> dict:
+    found = Anomaly.objects.order_by("-pk")
+    found = found if is_open is None else found.filter(closed_at__isnull=is_open)
+    return {"anomalies": [schemas.anomaly(each) for each in found[:limit]]}
+
+
+def _json(body: dict, status: int = 200) -> HttpResponse:
+    return HttpResponse(json.dumps(body), status=status, content_type="application/json")

@@ -1,0 +1,75 @@
+"""Who is calling the API. Every operation names one of these; a call without a valid token is 401 before anything else.
+
+Only the header carries a token. One in the address would end up in logs, so such a call is refused (P68).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from . import access
+from .errors import HubError, TooMany, Unauthorized
+from .limits import Buckets
+from .offload import in_database
+
+log = logging.getLogger("agora.security")
+buckets = {name: Buckets(rate, burst) for name, (rate, burst) in settings.RATES.items()}
+_known: dict[str, None] = {}  # digests that were valid once: the write itself always looks again
+KNOWN = 100_000
+
+
+def token_digest(request: HttpRequest) -> str:
+    """The digest of the bearer token in the header. Raises Unauthorized where there is none."""
+    scheme, _, raw = request.headers.get("Authorization", "").partition(" ")
+    raw = raw.strip()
+    if scheme.lower() != "bearer" or not raw or len(raw) > 200:
+        raise Unauthorized()
+    return access.digest(raw)
+
+
+async def bearer(request: HttpRequest) -> access.Caller:
+    """The caller, looked up in the database at every call."""
+    try:
+        key = token_digest(request)
+        buckets["api"].take(key)
+        return await in_database(access.caller, key)
+    except Unauthorized as refusal:
+        raise refused(request, refusal) from None
+
+
+async def beat_token(request: HttpRequest) -> str:
+    """For heartbeats: the digest alone. The grouped write looks the token up again, so a revoked one never counts; the
+    look-up here happens once a token, so that a bad token is refused before its body is read."""
+    try:
+        key = token_digest(request)
+        buckets["heartbeat"].take(key)
+        if key not in _known:
+            await in_database(access.caller, key)
+            _remember(key)
+        return key
+    except Unauthorized as refusal:
+        raise refused(request, refusal) from None
+
+
+def refused(request: HttpRequest, refusal: Unauthorized) -> HubError:
+    """The answer to a failed authentication: 401, or 429 for an address that keeps failing. Logged either way."""
+    peer = request.META.get("REMOTE_ADDR", "")
+    log.warning("authentication failed: %s %s from %s", request.method, request.path, peer)
+    try:
+        buckets["refused"].take(peer)
+    except TooMany as too_many:
+        return too_many
+    return refusal
+
+
+def no_longer_known(key: str) -> None:
+    _known.pop(key, None)
+
+
+def _remember(key: str) -> None:
+    _known[key] = None
+    if len(_known) > KNOWN:
+        del _known[next(iter(_known))]

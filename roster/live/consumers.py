@@ -1,0 +1,161 @@
+"""One consumer an open page. It knows what its page shows and writes only that."""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+import json
+import logging
+from urllib.parse import parse_qs
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from roster import access, metrics, queries, showing
+from roster.offload import in_database
+from roster.services import people
+
+from .feed import Rendered, feed, render
+
+log = logging.getLogger("agora.live")
+SIGNED_OUT, NO_RIGHT, COME_BACK = 4401, 4403, 4503
+RECHECK = 20.0  # seconds between two looks at whether the person may still watch
+
+
+class LivePage(AsyncWebsocketConsumer):
+    """What the live pages share: who may watch, for how long, and how messages leave."""
+
+    async def connect(self):
+        await self.accept()  # a refusal before this reads as a broken line to the browser, which then tries for ever
+        self._guard: asyncio.Task | None = None
+        code = await in_database(self._refusal)
+        if code:
+            return await self.close(code)
+        metrics.pages.inc()
+        self._guard = asyncio.create_task(self._watch_session())
+        try:
+            await self.open(self._cursor())
+            await feed().join(self)
+        except Exception as error:
+            log.warning("a live page could not start: %s", type(error).__name__)
+            await self.close(COME_BACK)
+
+    async def disconnect(self, code):
+        feed().leave(self)
+        if self._guard is not None:
+            self._guard.cancel()
+            metrics.pages.dec()
+
+    async def receive(self, text_data=None, bytes_data=None):
+        """Nothing is taken from a page: acts are POSTs."""
+
+    async def say(self, text: str) -> None:
+        metrics.pushes.inc()
+        await self.send(text_data=text)
+
+    def _cursor(self) -> int:
+        rev = parse_qs(self.scope["query_string"].decode("latin-1")).get("rev", ["0"])[0]
+        return int(rev) if rev.isdigit() else 0
+
+    def _refusal(self) -> int | None:
+        """Why this socket may not go on: the session ended, the person was deactivated or holds no role any more."""
+        session = self.scope["session"]
+        stored = Session.objects.filter(pk=session.session_key, expire_date__gt=timezone.now()).first()
+        data = stored.get_decoded() if stored else {}
+        user = access.active_user(data)
+        if user is None:
+            return SIGNED_OUT
+        if access.role_of(user) is None:
+            return NO_RIGHT
+        people.at_a_page(user, timezone.now())
+        return None
+
+    async def _watch_session(self) -> None:
+        while True:
+            await asyncio.sleep(RECHECK)
+            try:
+                code = await in_database(self._refusal)
+            except Exception as error:
+                log.warning("a session could not be looked at: %s", type(error).__name__)
+                continue
+            if code:
+                feed().leave(self)
+                await self.close(code)
+                return
+
+
+class RosterPage(LivePage):
+    """The roster: rows that changed, rows that came, rows that left, in the order of the table."""
+
+    async def open(self, rev: int) -> None:
+        self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
+        self.order: list[tuple[str, str, int]] = []
+        page = await in_database(queries.page, self.selection, timezone.now())
+        self.last = page.rows[-1].id if page.next else None
+        self.order = [(row.id, row.dom_id, row.pk) for row in page.rows]
+        if page.version != rev:
+            body = "".join(each.html for each in await in_database(render, page.rows))
+            await self.say(partial("#rows", "innerMorph", body) + await in_database(showing.tail, page.version))
+
+    def shown(self) -> set[int]:
+        return {pk for _, dom_id, pk in self.order if dom_id.startswith("agent-")}
+
+    async def changed(self, rows: list[Rendered], tail: str) -> None:
+        await self.say("".join(filter(None, map(self._place, rows))) + tail)
+
+    async def seen(self, times: dict[str, str]) -> None:
+        mine = {dom_id: times[dom_id] for _, dom_id, _ in self.order if dom_id in times}
+        if mine:
+            await self.say(json.dumps({"seen": mine}))
+
+    def _place(self, each: Rendered) -> str | None:
+        row = each.row
+        key = (row.id, row.dom_id, row.pk)
+        at = bisect.bisect_left(self.order, (row.id,))
+        here = at < len(self.order) and self.order[at][0] == row.id
+        if not self._belongs(row):
+            return self._drop(at) if here else None
+        if here and self.order[at][1] == row.dom_id:
+            return partial(f"#{row.dom_id}", "outerMorph", each.html)
+        if here:  # a member known by its profile entered the registry
+            old, self.order[at] = self.order[at], key
+            return partial(f"#{old[1]}", "outerHTML", each.html)
+        self.order.insert(at, key)
+        if at == 0:
+            return partial("#rows", "afterbegin", each.html)
+        return partial(f"#{self.order[at - 1][1]}", "afterend", each.html)
+
+    def _belongs(self, row) -> bool:
+        inside = row.id > self.selection.after and (self.last is None or row.id <= self.last)
+        return inside and self.selection.matches(row)
+
+    def _drop(self, at: int) -> str:
+        return partial(f"#{self.order.pop(at)[1]}", "delete", "")
+
+
+def partial(target: str, swap: str, html: str) -> str:
+    """One htmx partial. ``target`` is made of our own DOM ids, ``html`` comes from a template."""
+    return f'<hx-partial hx-target="{target}" hx-swap="{swap}">{html}</hx-partial>'
+
+
+class AgentPage(LivePage):
+    """One agent: its blocks again whenever it changed."""
+
+    async def open(self, rev: int) -> None:
+        self.pk = int(self.scope["url_route"]["kwargs"]["pk"])
+        await self._send()
+
+    def shown(self) -> set[int]:
+        return {self.pk}
+
+    async def changed(self, rows: list[Rendered], tail: str) -> None:
+        if any(each.row.pk == self.pk for each in rows):
+            await self._send()
+
+    async def seen(self, times: dict[str, str]) -> None:
+        if f"agent-{self.pk}" in times:
+            await self.say(json.dumps({"seen": times}))
+
+    async def _send(self) -> None:
+        await self.say(await in_database(showing.agent_message, self.pk))

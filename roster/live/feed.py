@@ -1,0 +1,164 @@
+"""The process's one subscriber to the channel layer: it gathers, reads once, renders each row once and hands the
+result to its own open pages (design walk 1).
+
+A nudge is only a hint. Without any, the feed looks for a newer version every few seconds, so a lost push costs
+seconds; and it looks at the rows on show, because time alone changes what is true of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Protocol
+
+from channels.layers import get_channel_layer
+from django.template.loader import get_template
+from django.utils import timezone
+
+from roster import directory, events, queries, schemas, showing
+from roster.offload import in_database
+from roster.rows import Row
+
+log = logging.getLogger("agora.live")
+GATHER = 0.15  # seconds after the first nudge in which others join it
+LOOK = 2.0  # seconds between two looks at the version when no nudge comes
+REFRESH = 10.0  # seconds between two looks at the rows on show
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A row and its HTML, rendered once for every page that shows it."""
+
+    row: Row
+    html: str
+
+
+class OpenPage(Protocol):
+    def shown(self) -> set[int]: ...
+
+    async def changed(self, rows: list[Rendered], tail: str) -> None: ...
+
+    async def seen(self, times: dict[str, str]) -> None: ...
+
+
+class Feed:
+    """Belongs to one event loop. Runs while at least one page is open."""
+
+    def __init__(self):
+        self.pages: set[OpenPage] = set()
+        self._task: asyncio.Task | None = None
+        self._nudged = asyncio.Event()
+        self._version = 0
+        self._told: dict[int, tuple] = {}
+
+    async def join(self, page: OpenPage) -> None:
+        if self._task is None or self._task.done():
+            self._version = (await in_database(directory.versions))[0]
+            self._task = asyncio.create_task(self._run())
+        self.pages.add(page)
+
+    def leave(self, page: OpenPage) -> None:
+        self.pages.discard(page)
+        if not self.pages and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        listener = asyncio.create_task(self._listen())
+        try:
+            loop = asyncio.get_running_loop()
+            refresh_at = loop.time() + REFRESH
+            while True:
+                await self._wait()
+                await self._safely(self._push)
+                if loop.time() >= refresh_at:
+                    await self._safely(self._refresh)
+                    refresh_at = loop.time() + REFRESH
+        finally:
+            listener.cancel()
+
+    async def _wait(self) -> None:
+        try:
+            await asyncio.wait_for(self._nudged.wait(), LOOK)
+            await asyncio.sleep(GATHER)
+        except TimeoutError:
+            pass
+        self._nudged.clear()
+
+    async def _listen(self) -> None:
+        """Turns messages of the layer into one flag; where the broker is away, tries again."""
+        layer = get_channel_layer()
+        while True:
+            try:
+                channel = await layer.new_channel()
+                await layer.group_add(events.GROUP, channel)
+                while True:
+                    await layer.receive(channel)
+                    self._nudged.set()
+            except Exception as error:
+                log.warning("the feed lost the broker and tries again: %s", type(error).__name__)
+                await asyncio.sleep(1)
+
+    async def _safely(self, step) -> None:
+        """A database that is away must not end the feed; the pages keep what they show and the next look goes on."""
+        try:
+            await step()
+        except Exception as error:
+            log.warning("the feed skipped a look: %s", type(error).__name__)
+
+    async def _push(self) -> None:
+        version, rows = await in_database(_changed, self._version)
+        if version == self._version:
+            return
+        self._version = version
+        for each in rows:
+            self._told[each.row.pk] = _face(each.row)
+        await self._tell(rows)
+
+    async def _tell(self, rows: list[Rendered]) -> None:
+        tail = await in_database(showing.tail, self._version)
+        for page in list(self.pages):
+            await page.changed(rows, tail)
+
+    async def _refresh(self) -> None:
+        """Brings the rows on show up to date where time moved them: the word whole, a newer last_seen as a time."""
+        on_show = set().union(*(page.shown() for page in self.pages)) if self.pages else set()
+        self._told = {pk: face for pk, face in self._told.items() if pk in on_show}
+        rows = await in_database(queries.by_keys, list(on_show), timezone.now())
+        turned = [row for row in rows if self._told.get(row.pk, _face(row))[0] != _face(row)[0]]
+        times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
+        self._told |= {row.pk: _face(row) for row in rows}
+        if turned:
+            await self._tell(await in_database(render, turned))
+        for page in list(self.pages):
+            await page.seen(times)
+
+
+def _face(row: Row) -> tuple:
+    return row.presence.word, row.last_seen
+
+
+def _changed(version: int) -> tuple[int, list[Rendered]]:
+    now = timezone.now()
+    current, rows = queries.changed_since(version, now)
+    return current, render(rows)
+
+
+def render(rows: list[Row]) -> list[Rendered]:
+    """Each row's ``<tr>``, from the same template as the page."""
+    if not rows:
+        return []
+    template, now = get_template("roster/_row.html"), timezone.now()
+    return [Rendered(row, template.render({"row": row, "now": now})) for row in rows]
+
+
+_feeds: dict[asyncio.AbstractEventLoop, Feed] = {}
+
+
+def feed() -> Feed:
+    """The feed of the running event loop; a server process has one."""
+    loop = asyncio.get_running_loop()
+    if loop not in _feeds:
+        _feeds[loop] = Feed()
+    return _feeds[loop]

@@ -1,0 +1,40 @@
+"""The sweeps as Celery tasks: each takes the time, runs one service, and tells in one line what came of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from celery import shared_task
+from django.utils import timezone
+
+from .plans import PERIODS, STEP_LIMIT, plan
+from .services import sweeps, uptime
+
+log = logging.getLogger("agora.sweeps")
+_clock = uptime.StepWatch()
+
+def _sweep(name: str) -> None:
+    now = timezone.now()
+    step = _clock.look(now, time.monotonic())
+    stepped = abs(step) > STEP_LIMIT
+    if stepped:
+        uptime.clock_stepped(step, now)
+    run = sweeps.run(plan(name), now, stepped=stepped)
+    if run is not None and (run.edges or run.outcome != "ok"):
+        log.info("%s: %s, %d looked at, %d edges, %d errors", name, run.outcome, run.looked_at, run.edges, run.errors)
+
+
+@shared_task
+def dormancy_and_silence():
+    _sweep(sweeps.DORMANCY)
+
+
+@shared_task
+def expire_ephemeral():
+    _sweep(sweeps.EXPIRY)
+
+
+@shared_task
+def sweep_watch():
+    sweeps.watch(PERIODS, timezone.now())
