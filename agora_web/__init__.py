@@ -1,0 +1,1 @@
+"""Wiring, no rules: settings, addresses, the API object, the processes."""

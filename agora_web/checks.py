@@ -1,0 +1,28 @@
+"""Start-up checks: what would make the hub lie or leak is said before it runs."""
+
+from django.conf import settings
+from django.core.checks import Error, Tags, register
+
+
+@register(Tags.compatibility)
+def times_are_utc(app_configs, **kwargs):
+    """Naive local times shift every deadline by the offset and by daylight saving (F014)."""
+    if settings.USE_TZ and settings.TIME_ZONE == "UTC":
+        return []
+    return [Error("USE_TZ must be on and TIME_ZONE must be UTC: all stored times are aware UTC.", id="agora.E001")]
+
+
+@register(Tags.compatibility)
+def pushes_cross_processes(app_configs, **kwargs):
+    """The sweeps run in another process than the pages; an in-memory layer would lose every push (F042)."""
+    if "InMemory" not in settings.CHANNEL_LAYERS["default"]["BACKEND"]:
+        return []
+    return [Error("The channel layer must be shared between processes, not in memory.", id="agora.E002")]
+
+
+@register(Tags.security, deploy=True)
+def hosts_are_named(app_configs, **kwargs):
+    """With a wildcard the Host header proves nothing, and the websocket's origin check rests on it (F063)."""
+    if "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [Error("ALLOWED_HOSTS must name the hosts of the hub, not '*'.", id="agora.E003")]

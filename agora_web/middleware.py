@@ -1,0 +1,78 @@
+"""What every page request passes through, beside Django's own middleware."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.auth import logout
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import get_template
+from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
+
+from .requests import request_id as id_of
+
+log = logging.getLogger("agora.pages")
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+TOUCH = timedelta(minutes=5)  # how exactly a session's last use is kept
+
+
+class RequestId(MiddlewareMixin):
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response["X-Request-Id"] = id_of(request)
+        return response
+
+
+class DatabaseAway(MiddlewareMixin):
+    """A database that does not answer is 503 with a page that says so, never a sign-in page or a 404."""
+
+    def process_exception(self, request: HttpRequest, why: Exception) -> HttpResponse | None:
+        return away(request, why) if isinstance(why, OperationalError | InterfaceError) else None
+
+
+def away(request: HttpRequest, why: Exception) -> HttpResponse:
+    log.error("database away: %s %s: %s", request.method, request.path, type(why).__name__)
+    answer = HttpResponse(get_template("503.html").render(), status=503)
+    answer["Retry-After"] = "2"
+    return answer
+
+
+class ContentSecurityPolicy(MiddlewareMixin):
+    """One strict policy for the whole site: own scripts and styles only, nothing inline, no frames."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response["Content-Security-Policy"] = POLICY
+        return response
+
+
+class SessionLimits(MiddlewareMixin):
+    """Ends a sign-in after a week, and one that was not used for half a day (Django's own cookie age does that)."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        try:
+            began = request.session.get("signed_in_at")
+            if began is None:
+                return None
+            now = timezone.now()
+            if now - datetime.fromisoformat(began) > settings.SESSION_ABSOLUTE_AGE:
+                logout(request)
+            elif now - datetime.fromisoformat(request.session.get("used_at", began)) > TOUCH:
+                request.session["used_at"] = now.isoformat()
+        except (OperationalError, InterfaceError) as why:
+            return away(request, why)
+        return None
