@@ -16,7 +16,6 @@ from .supervise import Supervisor
 
 PREPARE_SECONDS, VALKEY_SECONDS, WEB_SECONDS = 600, 60, 60
 WORKER_THREADS = 4
-DOMAINS = {socket.AF_INET: "INET", socket.AF_INET6: "INET6"}
 
 
 class Hub:
@@ -60,7 +59,6 @@ class Hub:
 
     def _environment(self, host: str) -> dict[str, str]:
         env = os.environ | {"AGORA_DATA": str(self.data), "PYTHONUNBUFFERED": "1"}
-        env.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
         if not env.get("REDIS_URL"):
             env.pop("REDIS_URL", None)
         names = [*filter(None, env.get("AGORA_HOSTS", "").split(",")), *address.host_names(host)]
@@ -84,8 +82,7 @@ class Hub:
 
     def _web(self) -> Spec:
         descriptor = self.listener.fileno()
-        endpoint = f"fd:fileno={descriptor}:domain={DOMAINS[self.listener.family]}"
-        command = [sys.executable, "-m", "daphne", "-v", "0", "-e", endpoint, "agora_web.asgi:application"]
+        command = [sys.executable, "-m", "daphne", "-v", "0", "--fd", str(descriptor), "agora_web.asgi:application"]
         return self._spec("web", command, pass_fds=(descriptor,))
 
     def _celery(self, name: str) -> Spec:

@@ -25,8 +25,9 @@ class Loop:
         self.watch(self._bell, self._hear)
         signal.set_wakeup_fd(self._ringer, warn_on_full_buffer=False)
         for number in STOP_SIGNALS:
-            # nohup leaves SIGHUP ignored, and it stays so.
-            if signal.getsignal(number) is not signal.SIG_IGN:
+            # nohup leaves SIGHUP ignored, and it stays so. A shell ignores SIGINT for what it starts in the
+            # background; whoever sends it there on purpose still means it.
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._count_stop)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
 

@@ -7,13 +7,17 @@ COLOURS = (36, 32, 33, 35, 34, 31)
 # A pipe that select() calls writable takes at least this much without blocking.
 SAFE_WRITE = 4096
 WIDTH = 8
-# Lines that tell a person nothing: valkey's hint about the kernel, celery's word about running as root.
+# Lines that tell a person nothing: valkey's farewell and its hint about the kernel, celery's about running as root and about stopping.
 NOISE = (
+    "Received SIGTERM scheduling shutdown",
+    "is now ready to exit, bye bye",
     "Memory overcommit must be enabled",
     "SecurityWarning: You're running the worker with superuser privileges",
     "absolutely not recommended!",
     "Please specify a different user using the --uid option.",
     "User information: uid=",
+    "_warn_or_raise_security_error(",
+    "worker: Warm shutdown (MainProcess)",
     "warnings.warn(SecurityWarning(ROOT_DISCOURAGED",
 )
 # A child's line must not steer the terminal: control characters are shown as a dot.
