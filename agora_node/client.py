@@ -4,6 +4,7 @@ import http.client
 import json
 import time
 from collections import namedtuple
+from datetime import datetime, timezone
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from agora_node import __version__
@@ -14,8 +15,14 @@ WHOLE_CALL = 30.0
 LARGEST_ANSWER = 16 * 1024 * 1024
 REDIRECTS = 3
 
-# `date` is the hub's clock when it answered (aware datetime or None), `took` the seconds from sending to having it all.
-Answer = namedtuple("Answer", "status body date took")
+
+class Answer(namedtuple("Answer", "status body date took")):
+    """`date` is the hub's clock when it answered (aware datetime or None), `took` the seconds until all of it was here."""
+
+    @property
+    def now(self):
+        """The moment to tell ages against: the hub's clock, ours only where a hub does not tell its own."""
+        return self.date or datetime.now(timezone.utc)
 
 
 def parse_hub_url(text):

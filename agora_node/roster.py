@@ -21,7 +21,7 @@ def fetch(hub, filters):
         agents += _listed(answer.body)
         cursor = answer.body.get("next")
         if cursor is None:
-            return Roster(agents, answer.date)
+            return Roster(agents, answer.now)
         if cursor in seen:
             raise HubError("cursor_repeats", "the hub's list of agents goes round in circles")
         seen.add(cursor)

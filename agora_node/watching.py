@@ -77,11 +77,10 @@ class Changes:
         self._known = now
 
     def _print(self, now, at):
-        stamp = f"{at:%Y-%m-%dT%H:%M:%SZ} " if at else ""
         for name in [*now, *(name for name in self._known if name not in now)]:
             before, after = self._known.get(name, "not listed"), now.get(name, "not listed")
             if before != after:
-                print(f"{stamp}{harmless(name)}: {before} -> {after}", flush=True)
+                print(f"{at:%Y-%m-%dT%H:%M:%SZ} {harmless(name)}: {before} -> {after}", flush=True)
 
     def away(self, error):
         if not self._is_away:

@@ -6,9 +6,11 @@ import sys
 from agora_node import config
 from agora_node.client import Hub, parse_hub_url
 from agora_node.config import Config
-from agora_node.errors import UsageError
+from agora_node.errors import HubError, UsageError
+from agora_node.say import note
 from agora_node.words import harmless
 
+MAKE_TOKEN = "python3 manage.py token create agent"
 LOOPBACK = ("127.", "localhost", "[::1]")
 
 
@@ -45,9 +47,14 @@ def _enrol(hub, args):
     body = {"status": "idle", "liveness_mode": args.mode or "async"}
     if args.interval:
         body["expected_interval"] = args.interval
-    token = hub.put(f"/api/agents/{args.enrol}", body).body.get("token")
+    try:
+        token = hub.put(f"/api/agents/{args.enrol}", body).body.get("token")
+    except HubError as error:
+        if error.status == 403:
+            note(f"if {args.enrol} is registered already, an admin makes a token for it: {MAKE_TOKEN} {args.enrol}")
+        raise
     if not isinstance(token, str):
-        raise UsageError(f"the hub knows {args.enrol} already and gave no token for it; ask an admin for one")
+        raise UsageError(f"the hub told no token; an admin makes one: {MAKE_TOKEN} {args.enrol}")
     return Config(hub.url, config.check_token(token, "the hub's answer"), "agent", args.enrol)
 
 
@@ -80,4 +87,4 @@ def _report(found, before, path):
         print(harmless(f"this replaces the login as {before.agent} at {before.hub}"))
     host = found.hub.split("://", 1)[1]
     if found.hub.startswith("http://") and not host.startswith(LOOPBACK):
-        print("agora: this address is not encrypted: the token can be read on the way (use https)", file=sys.stderr)
+        note("this address is not encrypted: the token can be read on the way (use https)")

@@ -89,6 +89,6 @@ def _own_entry(hub, name):
         _line("agent", "this token is no agent's own")
         return
     answer = hub.get(f"/api/agents/{name}")
-    agent, now = answer.body, answer.date
+    agent, now = answer.body, answer.now
     words = [presence(agent, now), doing(agent, now), f"{agent.get('waiting') or 0} waiting"]
     _line("agent", f"{name}: {'; '.join(words)}; last seen {last_seen(agent, now)}")

@@ -50,7 +50,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response_only(script.status)
         usual = {"Content-Type": "application/json", "Date": self.date_time_string()}
         for name, value in {**usual, **script.headers}.items():
-            self.send_header(name, value)
+            if value is not None:
+                self.send_header(name, value)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)

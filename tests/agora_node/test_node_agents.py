@@ -64,6 +64,13 @@ def test_the_filters_are_the_hubs_own(agora, hub, kit):
     assert hub.calls[0].query == {"presence": "live", "q": "a b&c", "limit": "500"}
 
 
+def test_a_hub_that_does_not_tell_its_time_still_gets_ages(agora, hub, kit):
+    agora.log_in(hub)
+    seen = kit.an_agent("echo", last_seen="2020-08-01T12:00:00Z")
+    hub.answers("GET", "/api/agents", (200, {"agents": [seen], "next": None}, {"Date": None}))
+    assert agora("agents").stdout.rstrip().endswith("d ago")
+
+
 def test_what_agents_wrote_cannot_steer_the_terminal(agora, hub, kit):
     agora.log_in(hub)
     wild = "\x1b[31mred\r\nfake row\u202e\u200b\x9b"

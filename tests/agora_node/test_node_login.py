@@ -109,6 +109,13 @@ def test_enrolling_without_a_mode_says_async(agora, hub, token_file):
     assert hub.calls[0].body == {"status": "idle", "liveness_mode": "async"}
 
 
+def test_an_id_that_is_taken_is_refused_with_the_way_to_a_token(agora, hub, token_file, kit):
+    hub.answers("PUT", "/api/agents/echo", (403, kit.refusal("not_yours", "not your entry")))
+    done = agora("login", "--hub", hub.url, "--enrol", "echo", "--token-file", token_file)
+    assert done.returncode == 1
+    assert "manage.py token create agent echo" in done.stderr and "not your entry" in done.stderr
+
+
 def test_an_enrolment_token_without_enrol_is_refused_with_the_way_out(agora, hub, token_file):
     hub.answers("GET", "/api/whoami", who("enrolment", None))
     done = agora("login", "--hub", hub.url, "--token-file", token_file)

@@ -3,11 +3,15 @@
 import os
 import pty
 import signal
+from datetime import datetime, timezone
 
 import pytest
 
 from agora_node import roster, watching
 from agora_node.errors import HubError
+
+NOON = datetime(2026, 8, 1, 12, tzinfo=timezone.utc)
+STAMP = "2026-08-01T12:00:00Z"
 
 
 def listing(*agents):
@@ -15,7 +19,7 @@ def listing(*agents):
 
 
 def found(*agents):
-    return roster.Roster(list(agents), None)
+    return roster.Roster(list(agents), NOON)
 
 
 def test_piped_it_prints_a_line_for_each_change_and_ends_with_0(agora, hub, kit):
@@ -24,7 +28,7 @@ def test_piped_it_prints_a_line_for_each_change_and_ends_with_0(agora, hub, kit)
                 listing(kit.an_agent("echo", presence="dormant"), kit.an_agent("delta")))
     process = agora.start("agents", "--watch")
     assert process.stdout.readline() == (
-        "2026-08-01T12:00:00Z echo: live, says idle, 0 waiting -> dormant, -, 0 waiting\n")
+        f"{STAMP} echo: live, says idle, 0 waiting -> dormant, -, 0 waiting\n")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (0, "", "agora: 2 agents: 2 live; changes follow\n")
@@ -37,7 +41,8 @@ def test_coming_and_going_are_changes_and_an_age_is_none(capsys, kit):
     assert capsys.readouterr().out == ""
     changes.show(found(kit.an_agent("delta")))
     assert capsys.readouterr().out.splitlines() == [
-        "delta: not listed -> live, says idle, 0 waiting", "echo: live, says idle, 0 waiting -> not listed"]
+        f"{STAMP} delta: not listed -> live, says idle, 0 waiting",
+        f"{STAMP} echo: live, says idle, 0 waiting -> not listed"]
 
 
 def test_a_hub_that_is_away_is_said_once_and_its_return_too(capsys, kit):
