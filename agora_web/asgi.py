@@ -1,26 +1,8 @@
-"""The ASGI application: the API's short way, Django for the pages, one websocket address for the live parts."""
+"""What an ASGI server loads: the application, and the pulse of the process that serves it."""
 
-import os
+from .routing import application  # first, since it loads the apps
+from .pulse import start_pulse  # isort: skip
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
+__all__ = ["application"]
 
-from django.core.asgi import get_asgi_application  # noqa: E402
-
-pages = get_asgi_application()  # loads the apps that the imports below need
-
-from channels.auth import AuthMiddlewareStack  # noqa: E402
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-
-from roster.live.origin import same_origin  # noqa: E402
-from roster.live.routes import routes  # noqa: E402
-
-from .lean import is_lean, lean  # noqa: E402
-from .pulse import start_pulse  # noqa: E402
-
-
-async def http(scope, receive, send):
-    await (lean if is_lean(scope["path"]) else pages)(scope, receive, send)
-
-
-application = ProtocolTypeRouter({"http": http, "websocket": same_origin(AuthMiddlewareStack(URLRouter(routes)))})
 start_pulse()

@@ -2,6 +2,7 @@
 
 import json
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.utils import timezone
@@ -16,6 +17,7 @@ class Command(BaseCommand):
     help = "Migrates, makes the roles and the first admin, and prints one JSON line with an enrolment token and a link."
 
     def handle(self, *args, **options):
+        settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, stdout=self.stderr)
         now = timezone.now()
         people.make_roles()
