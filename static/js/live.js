@@ -8,7 +8,7 @@
   const GONE = { 4401: "signed out", 4403: "you may not watch this page" };
   const PATIENCE = 10000; // without a connection for so long, ask by plain requests
   const ASK_EVERY = 15000;
-  const QUIET = 3000; // a server with nothing to catch up on may say nothing at all
+  const QUIET = 1500; // a server with nothing to catch up on may say nothing at all
   const mark = document.getElementById("connection");
   let state = "";
   let since = new Date();
@@ -127,6 +127,13 @@
 
   // ---- what changed ----
 
+  // htmx looks for every target before it swaps the first part; a row that an earlier part brings is found later, by
+  // its selector.
+  function findLate(tasks, text) {
+    const targets = [...text.matchAll(/<hx-partial hx-target="(#[\w-]+)"/g)].map(([, target]) => target);
+    tasks.filter(({ type }) => type === "partial").forEach((task, at) => (task.target ??= targets[at]));
+  }
+
   // A line break around a pushed element would stay in the page, one more with each push.
   function trim(fragment) {
     const blank = (node) => node?.nodeType === Node.TEXT_NODE && !node.data.trim();
@@ -149,7 +156,9 @@
   }
 
   document.addEventListener("htmx:before:swap", (event) => {
-    for (const { fragment } of event.detail.tasks) {
+    const { ctx, tasks } = event.detail;
+    findLate(tasks, ctx.text);
+    for (const { fragment } of tasks) {
       trim(fragment);
       markChanges(fragment);
     }

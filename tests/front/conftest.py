@@ -1,8 +1,5 @@
 """A Chromium in front of a stage, for the tests of the live region."""
 
-import os
-import shutil
-
 import pytest
 
 from . import fakes
@@ -12,18 +9,15 @@ ODD_IDS = ["9lives", "a.b", "x_y", "0", "a" * 64, "-".join("abc")]
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    """A started Chromium: the one CHROMIUM names, or the first on the PATH.
+def chromium(browser_path):
+    """A started Chromium.
 
     It lives for one file only: while it runs, its event loop occupies the main thread that other tests need.
     """
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         yield browser
         browser.close()
 

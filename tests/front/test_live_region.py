@@ -37,6 +37,21 @@ def test_rows_come_change_and_go_by_push_without_a_complaint(live, stage, expect
     assert live.complaints == []
 
 
+def test_a_part_may_name_a_row_that_an_earlier_part_of_its_message_brings(live, stage, expect):
+    stage.push(
+        part("#agent-3", "afterend", fakes.row(51, id="new-1")),
+        part("#agent-51", "afterend", fakes.row(52, id="new-2")),
+        part("#agent-51", "outerHTML", fakes.row(53, id="new-3")),
+        part("#agent-53", "outerMorph", fakes.row(53, id="new-3", waiting=8)),
+        part("#agent-404", "outerMorph", fakes.row(404)),
+    )
+    expect(live.locator("#rows > tr")).to_have_count(32)
+    expect(live.locator("#agent-3 + tr")).to_have_attribute("id", "agent-53")
+    expect(live.locator("#agent-53 + tr")).to_have_attribute("id", "agent-52")
+    expect(live.locator("#agent-53 .c-mail")).to_contain_text("8")
+    assert live.complaints == []
+
+
 def test_every_odd_id_takes_a_push(live, stage, expect):
     stage.push(*(part(f"#{row.dom_id}", "outerMorph", fakes.row(row.pk, id=row.id, waiting=9)) for row in stage.rows))
     expect(live.locator("#rows .c-mail", has_text="9")).to_have_count(30)

@@ -123,6 +123,19 @@ def notice(text):
     return fakes.Thing(level="alarm", text=text, since=fakes.back(minutes=4), key="k")
 
 
+def test_held_changes_can_be_released_by_managers_where_a_notice_offers_it():
+    held = fakes.Thing(level="alarm", text="held", since=None, key="held", release=True)
+    for role, offered in (("viewer", False), ("manager", True), ("admin", True)):
+        text = render_to_string("roster/roster.html", fakes.roster(person=fakes.person(role), notices=[held]))
+        assert ('action="/guard/release/"' in text) is offered and "data-release" in text
+    assert "data-release" not in render_to_string("roster/_notices.html", {"notices": [notice("late")]})
+
+
+def test_a_page_without_a_live_address_does_not_connect():
+    assert "hx-ws:connect" not in render_to_string("roster/agent.html", fakes.agent(live_url=""))
+    assert 'hx-ws:connect="/live/agents/1/"' in render_to_string("roster/agent.html", fakes.agent())
+
+
 SHOWN = [
     (fakes.presence("live", verified=True, source="process"), r"live · seen\s"),
     (fakes.presence("live"), r"live · said\s"),
