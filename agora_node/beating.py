@@ -41,6 +41,7 @@ class Beating:
             answer = self.hub.post("/api/heartbeat", self.body).body
         except HubError as error:
             if self._is_final(error):
+                note(f"stopped: {_ending(error)}")
                 raise
             self._say_away(error)
             return self.pace.after_failure(error.retry_after)
@@ -83,3 +84,13 @@ class Beating:
             print("signed off", flush=True)
         except HubError as error:
             note(f"not signed off: {error}")
+
+
+def _ending(error):
+    """Why no later beat could succeed, in our words; the hub's follow as the error."""
+    if error.status == 401:
+        return "the hub does not accept this token, it was revoked or is not the right one; log in again"
+    if error.status == 410:
+        successor = error.detail.get("successor")
+        return f"the agent is retired{f', its successor is {successor}' if successor else ''}"
+    return "the hub refused the first beat"

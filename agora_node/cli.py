@@ -78,7 +78,7 @@ def _add_agents(commands):
     shape = agents.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="the list as the hub gave it")
     shape.add_argument("--watch", action="store_true", help="keep showing it; piped: a line for each change")
-    agents.add_argument("--presence", metavar="WORD", help="only these: live, silent, dormant, expired, unknown, disabled")
+    agents.add_argument("--presence", metavar="WORD", help="live, silent, dormant, expired, unknown or disabled")
     agents.add_argument("--q", metavar="TEXT", help="only those that match this text")
 
 

@@ -17,7 +17,7 @@ REDIRECTS = 3
 
 
 class Answer(namedtuple("Answer", "status body date took")):
-    """`date` is the hub's clock when it answered (aware datetime or None), `took` the seconds until all of it was here."""
+    """`date` is the hub's clock when it answered (aware datetime or None), `took` the seconds until it was here."""
 
     @property
     def now(self):

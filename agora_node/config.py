@@ -1,6 +1,6 @@
 """Where this machine keeps the hub's address and its token, and who may override them.
 
-The file is `$XDG_CONFIG_HOME/agora/config.toml`, readable by its owner alone. `AGORA_HUB` and `AGORA_TOKEN` win over it.
+The file is `$XDG_CONFIG_HOME/agora/config.toml`, readable by its owner alone; `AGORA_HUB` and `AGORA_TOKEN` win.
 """
 
 import os
@@ -108,7 +108,7 @@ def _as_toml(config):
 
 
 def check_token(text, where):
-    """Return the token in `text`; raises UsageError (never repeating the text) unless it is one printable ASCII word."""
+    """Return the token in `text`; raises UsageError (never repeating the text) unless it is a printable ASCII word."""
     token = text.strip()
     if not token:
         raise UsageError(f"{where} holds no token")

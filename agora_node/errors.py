@@ -13,8 +13,8 @@ class HubError(Exception):
     """A call to the hub did not succeed.
 
     `code` and `message` are the hub's own words, or ours when it gave none; `status` is the HTTP status, None when no
-    answer came; `request_id` names the call in the hub's log; `retry_after` is in seconds; `detail` is the hub's object,
-    the whole answer when that was not in the error shape.
+    answer came; `request_id` names the call in the hub's log; `retry_after` is in seconds; `detail` is the hub's
+    object, the whole answer when that was not in the error shape.
     """
 
     def __init__(self, code, message, *, status=None, request_id=None, retry_after=None, detail=None):

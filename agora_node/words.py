@@ -24,7 +24,7 @@ def span(seconds):
 
 
 def harmless(value):
-    """`value` as one line of text that cannot steer a terminal: control, bidi and other invisible characters escaped."""
+    """`value` as one line of text that cannot steer a terminal: control, bidi, other invisible characters escaped."""
     return "".join(char if char.isprintable() else _escaped(char) for char in str(value))
 
 
@@ -69,7 +69,7 @@ def disabled(switch):
 
 
 def doing(agent, now=None):
-    """What an agent does; `says` marks what is only self-reported. With `now`, its age too. `-` when nothing is known."""
+    """What an agent does; `says` marks what is only self-reported. With `now`, its age too; `-` when not known."""
     activity = agent.get("activity")
     activity = activity if isinstance(activity, dict) else {}
     value, raw, task = activity.get("value"), activity.get("raw"), agent.get("task")

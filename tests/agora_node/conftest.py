@@ -102,8 +102,8 @@ def beat_answer(**changes):
 
 def an_agent(name, **changes):
     return {"id": name, "kind": "employee", "lifecycle": "active", "enabled": True, "disabled": None,
-            "presence": "live", "presence_since": None, "last_seen": None, "task": None, "home_node": None, "waiting": 0,
-            "activity": {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None},
+            "presence": "live", "presence_since": None, "last_seen": None, "task": None, "home_node": None,
+            "waiting": 0, "activity": {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None},
             **changes}
 
 

@@ -98,13 +98,17 @@ def test_a_pause_the_hub_asks_for_is_kept(agora, hub, kit, ready, beats):
     assert second.at - first.at >= 3
 
 
-@pytest.mark.parametrize("status, said", [(401, "needs a valid token"), (410, "echo is retired")])
+@pytest.mark.parametrize("status, said", [
+    (401, "stopped: the hub does not accept this token"),
+    (410, "stopped: the agent is retired, its successor is delta"),
+])
 def test_a_revoked_token_and_a_retired_agent_stop_it(agora, hub, kit, ready, beats, status, said):
-    hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer()), (status, kit.refusal("over", said)))
+    over = (status, kit.refusal("over", "it is over", successor="delta"))
+    hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer()), over)
     process = agora.start("heartbeat", "--every", "1s")
     _, err = process.communicate(timeout=15)
     assert process.returncode == 1
-    assert said in err
+    assert said in err and "it is over (request req-7)" in err
     assert len(beats()) == 2
     assert hub.to("/api/agents/echo/sign-off") == []
 
@@ -113,7 +117,9 @@ def test_a_refusal_of_the_first_beat_is_a_mistake_and_stops_it(agora, hub, kit, 
     hub.answers("POST", "/api/heartbeat", (422, kit.refusal("invalid", "status is too long")))
     process = agora.start("heartbeat", "--every", "1s")
     _, err = process.communicate(timeout=15)
-    assert (process.returncode, err) == (1, "agora: status is too long (request req-7)\n")
+    assert process.returncode == 1
+    assert err.splitlines() == [
+        "agora: stopped: the hub refused the first beat", "agora: status is too long (request req-7)"]
 
 
 def test_a_later_refusal_may_pass_and_is_outlived(agora, hub, kit, ready, beats):
