@@ -58,6 +58,24 @@ def plain(value: object, limit: int = 0) -> SafeString:
 
 
 @register.filter
+def spaced(name: object) -> str:
+    """Say a name of the hub's own, such as an event's kind, with spaces."""
+    return str(name).replace("_", " ")
+
+
+@register.filter
+def facts(value: object) -> str:
+    """Say a recorded value in one line: a mapping as "name value, name value", nothing as "none"."""
+    if isinstance(value, dict):
+        return ", ".join(f"{spaced(name)} {facts(held)}" for name, held in value.items())
+    if isinstance(value, list | tuple) and value:
+        return ", ".join(map(facts, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value in (None, "", [], ()) else str(value)
+
+
+@register.filter
 def duration(seconds: float | None) -> str:
     """Say a span given in seconds in at most two units: "30 min", "1 h 30 min". Nothing given reads as a dash."""
     if seconds is None:

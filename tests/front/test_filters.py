@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from django.template import Context, Template
 
-from roster.templatetags.agora import age_words, clock_words, duration, plain, sign, source, stamp
+from roster.templatetags.agora import age_words, clock_words, duration, facts, plain, sign, source, stamp
 
 from .fakes import NOW, back, row
 
@@ -117,3 +117,10 @@ def test_sources_are_said_in_words_and_strange_ones_as_sent():
     assert source("own_call") == "a call it made"
     assert source("tele\x1bpathy") == "tele␛pathy"
     assert render("{{ s|source }}", s="<b>") == "&lt;b&gt;"
+
+
+def test_a_recorded_change_is_said_in_one_line():
+    assert facts({"activity": "working", "task": None}) == "activity working, task none"
+    assert facts({"mode": {"from_hub": True}, "names": ["a", "b"]}) == "mode from hub yes, names a, b"
+    assert facts("dormant") == "dormant"
+    assert facts(0) == "0" and facts(None) == "none"

@@ -166,3 +166,15 @@ def test_no_page_width_scrolls_sideways(page, expect, width):
     page.set_viewport_size({"width": width, "height": 844})
     expect(page.locator("#rows > tr").first).to_be_visible()
     assert page.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
+
+
+def test_the_first_agent_takes_the_place_of_the_advice_and_a_person_does_not(page, stage, expect):
+    stage.rows = [fakes.row(1, id="admin", modality="human")]
+    page.goto(stage.url)
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator("#command")).to_be_visible()
+    stage.push(part("#agent-1", "afterend", fakes.row(2)))
+    expect(page.locator("#command")).to_be_hidden()
+    stage.push(part("#rows", "innerMorph"))
+    expect(page.locator("#command")).to_be_visible()
+    expect(page.locator("table.roster")).to_be_hidden()
