@@ -7,6 +7,7 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
+from .cli.valkey import socket_path
 from .database import database
 from .secret import secret_key
 
@@ -73,7 +74,7 @@ DATABASES = {"default": database(os.environ.get("DATABASE_URL") or f"sqlite://{D
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # kept connections leak under ASGI; PostgreSQL has its pool instead
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{socket_path(DATA_DIR)}"
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",

@@ -77,6 +77,13 @@ def signed_in(user: User, now: datetime) -> None:
 
 
 @transaction.atomic
+def edited(user: User, fields: list[str], *, by: str, now: datetime) -> None:
+    """An admin changed a person; what is journaled are the names of the fields, since one of them is the password."""
+    after = {"fields": fields, "active": user.is_active}
+    journal.write(journal.happened("person_edited", by, now, agent=getattr(user, "agent", None), after=after))
+
+
+@transaction.atomic
 def at_a_page(user: User, now: datetime) -> None:
     """A person's page is open at ``now``: their own evidence, like any other writing call of an agent."""
     agent = Agent.objects.select_for_update().filter(user=user, lifecycle=states.ACTIVE).first()
