@@ -105,11 +105,14 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "roster/agent.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @for_role("manager")
 def release(request: HttpRequest) -> HttpResponse:
-    guard.release(by=request.user.username, now=timezone.now())
-    return redirect("/")
+    """Held presence edges: what is held and why, and the button that lets the next sweep record it."""
+    if request.method == "POST":
+        guard.release(by=request.user.username, now=timezone.now())
+        return redirect("/")
+    return render(request, "roster/release.html", {"held": guard.held()})
 
 
 # ---- signing in and out ---------------------------------------------------------------------------------------------

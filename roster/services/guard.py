@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from roster import states
 from roster.models import Agent, Anomaly
 
@@ -24,29 +26,34 @@ class Limits:
 
 def holds(sweep: str, flips: int, now: datetime, limits: Limits) -> bool:
     """Whether ``sweep`` must hold back the ``flips`` edges that it found. Opens, keeps or closes the hold."""
-    held = Anomaly.objects.filter(kind=KIND, subject=sweep, closed_at=None).first()
+    hold = Anomaly.objects.filter(kind=KIND, subject=sweep, closed_at=None).first()
     live = Agent.objects.filter(recorded=states.LIVE).count()
     if flips < limits.least or flips <= limits.share * live:
-        return _let_go(sweep, now, held)
-    if held is None:
+        return _let_go(sweep, now, hold)
+    if hold is None:
         anomalies.open_anomaly(KIND, sweep, now, would_flip=flips, live=live)
         return True
-    if "released_by" in held.evidence or now >= held.opened_at + limits.hold:
-        return _let_go(sweep, now, held)
+    if "released_by" in hold.evidence or now >= hold.opened_at + limits.hold:
+        return _let_go(sweep, now, hold)
     return True
 
 
-def _let_go(sweep: str, now: datetime, held: Anomaly | None) -> bool:
-    if held is not None:
+def _let_go(sweep: str, now: datetime, hold: Anomaly | None) -> bool:
+    if hold is not None:
         anomalies.close_anomaly(KIND, sweep, now)
     return False
 
 
+def held() -> list[Anomaly]:
+    """The holds that wait for time or a manager."""
+    return [each for each in Anomaly.objects.filter(kind=KIND, closed_at=None) if "released_by" not in each.evidence]
+
+
+@transaction.atomic
 def release(*, by: str, now: datetime) -> int:
     """A manager says that the change is real: the next sweep records it. Returns how many holds were released."""
-    released = 0
-    for held in Anomaly.objects.filter(kind=KIND, closed_at=None):
-        evidence = held.evidence | {"released_by": by}
-        released += Anomaly.objects.filter(pk=held.pk, closed_at=None).update(evidence=evidence)
-        journal.write(journal.happened("hold_released", by, now, before={"sweep": held.subject}))
-    return released
+    waiting = held()
+    for each in waiting:
+        Anomaly.objects.filter(pk=each.pk, closed_at=None).update(evidence=each.evidence | {"released_by": by})
+        journal.write(journal.happened("hold_released", by, now, before={"sweep": each.subject}))
+    return len(waiting)
