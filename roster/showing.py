@@ -75,11 +75,12 @@ _tails: dict[str, tuple[int, datetime, str]] = {}
 TAIL_AGE = 5  # seconds a rendered summary may be old
 
 
-def tail(version: int) -> str:
-    """The end of a roster message: summary, notices and the new cursor. Rendered once a version and process."""
+def tail(version: int, *, fresh: bool = False) -> str:
+    """The end of a roster message: summary, notices and the new cursor. Rendered once a version and process, and anew
+    when it must be ``fresh``."""
     now = timezone.now()
     kept = _tails.get("roster")
-    if kept and kept[0] == version and abs((now - kept[1]).total_seconds()) < TAIL_AGE:
+    if not fresh and kept and kept[0] == version and abs((now - kept[1]).total_seconds()) < TAIL_AGE:
         return kept[2]
     context = {"summary": summary(now), "notices": notices(now), "rev": version, "now": now}
     _tails["roster"] = (version, now, get_template("live/roster_message.html").render(context))

@@ -104,6 +104,9 @@ class RosterPage(LivePage):
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         await self.say("".join(filter(None, map(self._place, rows))) + tail)
 
+    async def noticed(self, tail: str) -> None:
+        await self.say(tail)
+
     async def seen(self, times: dict[str, str]) -> None:
         mine = {dom_id: times[dom_id] for _, dom_id, _ in self.order if dom_id in times}
         if mine:
@@ -152,6 +155,9 @@ class AgentPage(LivePage):
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         if any(each.row.pk == self.pk for each in rows):
             await self._send()
+
+    async def noticed(self, tail: str) -> None:
+        await self._send()
 
     async def seen(self, times: dict[str, str]) -> None:
         if f"agent-{self.pk}" in times:

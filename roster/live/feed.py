@@ -39,6 +39,8 @@ class OpenPage(Protocol):
 
     async def changed(self, rows: list[Rendered], tail: str) -> None: ...
 
+    async def noticed(self, tail: str) -> None: ...
+
     async def seen(self, times: dict[str, str]) -> None: ...
 
 
@@ -51,6 +53,7 @@ class Feed:
         self._nudged = asyncio.Event()
         self._version = 0
         self._told: dict[int, tuple] = {}
+        self._notices: list | None = None
 
     async def join(self, page: OpenPage) -> None:
         if self._task is None or self._task.done():
@@ -133,6 +136,16 @@ class Feed:
             await self._tell(await in_database(render, turned))
         for page in list(self.pages):
             await page.seen(times)
+        await self._notice()
+
+    async def _notice(self) -> None:
+        """What the hub says of itself changes by time too: a sweep that stopped pushes nothing."""
+        before, self._notices = self._notices, await in_database(showing.notices, timezone.now())
+        if before is None or before == self._notices:
+            return
+        tail = await in_database(showing.tail, self._version, fresh=True)
+        for page in list(self.pages):
+            await page.noticed(tail)
 
 
 def _face(row: Row) -> tuple:

@@ -31,11 +31,17 @@ def holds(sweep: str, flips: int, now: datetime, limits: Limits) -> bool:
     if flips < limits.least or flips <= limits.share * live:
         return _let_go(sweep, now, hold)
     if hold is None:
-        anomalies.open_anomaly(KIND, sweep, now, would_flip=flips, live=live)
+        _hold(sweep, now, would_flip=flips, live=live)
         return True
     if "released_by" in hold.evidence or now >= hold.opened_at + limits.hold:
         return _let_go(sweep, now, hold)
     return True
+
+
+@transaction.atomic
+def _hold(sweep: str, now: datetime, **evidence: int) -> None:
+    anomalies.open_anomaly(KIND, sweep, now, **evidence)
+    journal.write(journal.happened("edges_held", "hub", now, after={"sweep": sweep, **evidence}))
 
 
 def _let_go(sweep: str, now: datetime, hold: Anomaly | None) -> bool:
