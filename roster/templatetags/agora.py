@@ -30,7 +30,9 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 # Characters that hide, reorder or break a line: control codes, direction marks, line separators, lone surrogates and
 # the invisible "tag" block. Joiners stay: scripts and emoji need them.
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 TITLE_LIMIT = 2000
 
 

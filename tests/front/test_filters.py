@@ -68,7 +68,10 @@ def test_foreign_text_is_escaped_and_its_direction_kept_to_itself():
     assert render("{{ t|plain }}", t="<b>") == "<bdi>&lt;b&gt;</bdi>"
 
 
-@pytest.mark.parametrize("unseen", ["\x00", "\x1b", "\x7f", "\x9b", "\u202e", "\u2066", "\u200f", "\ufeff", "\U000e0041"])
+UNSEEN = ["\x00", "\x1b", "\x7f", "\x9b", "\u202e", "\u2066", "\u200f", "\ufeff", "\U000e0041"]
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
 def test_characters_one_cannot_see_are_shown_as_symbols(unseen):
     shown = plain(f"a{unseen}b")
     assert unseen not in shown
