@@ -18,6 +18,7 @@ DEADLINE = 20.0
 
 Call = namedtuple("Call", "method path query headers body at")
 Script = namedtuple("Script", "status body headers", defaults=({},))
+IDLE = {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None}
 HANGS_UP = Script(0, None)
 
 
@@ -103,8 +104,7 @@ def beat_answer(**changes):
 def an_agent(name, **changes):
     return {"id": name, "kind": "employee", "lifecycle": "active", "enabled": True, "disabled": None,
             "presence": "live", "presence_since": None, "last_seen": None, "task": None, "home_node": None,
-            "waiting": 0, "activity": {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None},
-            **changes}
+            "waiting": 0, "activity": IDLE, **changes}
 
 
 class Command:

@@ -74,7 +74,7 @@ def test_a_hub_outage_is_survived_and_said_once(agora, hub, kit, ready, beats):
     fine, unwell = (200, kit.beat_answer()), (503, kit.refusal("unavailable", "the database is away"))
     hub.answers("POST", "/api/heartbeat", fine, unwell, kit.HANGS_UP, fine)
     process = agora.start("heartbeat", "--every", "1s")
-    kit.until(lambda: len(beats()) >= 4, "the beat after the outage")
+    kit.until(lambda: len(beats()) >= 5, "the beat after the one that ended the outage")
     process.terminate()
     _, err = process.communicate(timeout=10)
     first, second = err.splitlines()
