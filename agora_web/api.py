@@ -21,7 +21,10 @@ log = logging.getLogger("agora.api")
 
 class HubParser(Parser):
     def parse_body(self, request: HttpRequest):
-        return body.parse(request)
+        value = body.parse(request)
+        if not isinstance(value, dict):  # the frame would take it for an empty object
+            raise body.Malformed("The body must be a JSON object.", field="body")
+        return value
 
 
 api = NinjaAPI(
@@ -30,6 +33,10 @@ api = NinjaAPI(
     description="Who is in the fleet, who can be reached right now, and how we know. All times are RFC 3339 in UTC.",
     parser=HubParser(),
     docs_url="/docs",
+    openapi_extra={
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"bearer": []}],
+    },
 )
 api.add_router("", router)
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from . import access, auth, metrics, queries, rows, schemas, states
+from .body import parse
 from .errors import Expired, Forbidden, NotRegistered, Unauthorized
 from .models import Anomaly, Event
 from .offload import committed, in_database
@@ -41,7 +42,7 @@ async def post_heartbeat(request: HttpRequest, body: schemas.Beat):
 @router.post("/heartbeats", auth=auth.bearer, summary="Up to 1,000 heartbeats with a node's token")
 async def post_heartbeats(request: HttpRequest):
     """Body: `{"heartbeats": [{"agent", "status", "task"}]}`, or the list itself. Says which were accepted and refused."""
-    entries, malformed = schemas.batch_entries(request.json())
+    entries, malformed = schemas.batch_entries(parse(request))
     accepted, refused = await in_database(batch.record, request.auth, entries, request.received_at)
     metrics.heartbeats.inc(len(accepted))
     told = [{"agent": slug, "code": why.code, "message": why.message} for slug, why in refused]

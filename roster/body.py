@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from django.http import HttpRequest
@@ -25,7 +26,8 @@ def parse(request: HttpRequest) -> Any:
     if not raw:
         return {}
     try:
-        value = json.loads(raw, parse_constant=_no_constant)
+        # strict UTF-8: json.loads would let raw bytes of a surrogate half through
+        value = json.loads(raw.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite)
     except RecursionError:
         raise Malformed(f"The body is nested more than {DEEPEST} levels deep.", field="body") from None
     except ValueError as error:  # bad JSON, bad UTF-8, numbers with thousands of digits
@@ -38,8 +40,17 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number
+
+
 def _short(error: ValueError) -> str:
-    return getattr(error, "msg", None) or type(error).__name__
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return getattr(error, "msg", None) or str(error)[:100]
 
 
 def _check(value: Any, where: str, depth: int, texts: bool) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from . import beats, states
 from .errors import Invalid
@@ -20,6 +20,7 @@ META_LIMIT = 16 * 1024  # bytes of JSON
 
 Seconds = Annotated[int, Field(ge=states.SHORTEST, le=states.LONGEST, description="Seconds, 5 to 30 days.")]
 Mode = Literal["ephemeral", "async", "always-on"]
+_seconds = TypeAdapter(Seconds)
 
 
 def _bounded(meta: dict) -> dict:
@@ -58,18 +59,19 @@ class Put(Beat):
     liveness_mode: Mode | None = None
     ttl: Seconds | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _lift_interval(cls, body: Any) -> Any:
-        """``meta.expected_interval`` is accepted too and lifted into the field (R71)."""
-        if isinstance(body, dict):
-            meta = body.get("meta")
-            if isinstance(meta, dict) and "expected_interval" in meta and body.get("expected_interval") is None:
-                return body | {"expected_interval": meta["expected_interval"]}
-        return body
-
     def said(self) -> beats.Said:
-        return beats.Said(**self.model_dump(), replace=True, given=frozenset(self.model_fields_set))
+        told = self.model_dump() | {"expected_interval": self._interval()}
+        return beats.Said(**told, replace=True, given=frozenset(self.model_fields_set))
+
+    def _interval(self) -> int | None:
+        """``meta.expected_interval`` is accepted too and lifted into the field (R71)."""
+        lifted = self.meta.get("expected_interval")
+        if self.expected_interval is not None or lifted is None:
+            return self.expected_interval
+        try:
+            return _seconds.validate_python(lifted)
+        except ValidationError as why:
+            raise Invalid("meta.expected_interval", why.errors()[0]["msg"]) from None
 
 
 class SignOff(Schema):
