@@ -10,27 +10,30 @@ import asyncio
 import io
 import logging
 from http import HTTPStatus
+from urllib.parse import unquote
 
 from asgiref.sync import ThreadSensitiveContext
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
 
-from roster.errors import HubError, TooLarge
+from roster.errors import HubError, Invalid, TooLarge
 
-from .api import error, hub_error, unexpected
+from .api import error, hub_error, not_found, unexpected
 from .requests import request_id
 
 log = logging.getLogger("agora.api")
 HEALTH = ("/healthz", "/readyz", "/metrics")
+SLASH = "\x00"  # an encoded slash while an address is resolved: no address holds a real NUL
+DOCS = "/api/docs"  # a page: it needs the site's content security policy
 SECRET_NAMES = ("token", "access_token", "authorization", "api_key")
 
 
 def is_lean(path: str) -> bool:
-    return path.startswith("/api/") or path in HEALTH
+    return path.startswith("/api/") and path != DOCS or path in HEALTH
 
 
 async def lean(scope, receive, send) -> None:
@@ -44,6 +47,8 @@ async def lean(scope, receive, send) -> None:
     request._body = raw if isinstance(raw, bytes) else b""
     try:
         response = await _respond(request, raw)
+    except Http404 as why:
+        response = not_found(request, why)
     except Exception as why:  # the last resort; operations have their own handlers
         response = unexpected(request, why)
     await _send(send, response, request)
@@ -57,20 +62,31 @@ async def _respond(request, raw) -> HttpResponse:
         if any(name in request.GET for name in SECRET_NAMES):
             raise HubError("A token belongs in the Authorization header, never in the address: addresses get logged.",
                            code="token_in_address")  # fmt: skip
-        match = resolve(request.path_info)
+        if "\x00" in request.path_info or "%00" in request.META["QUERY_STRING"]:
+            raise Invalid("address", "holds a NUL character")
+        match = resolve(_parted(request))
     except HubError as why:
         return hub_error(request, why)
     except DisallowedHost:
         return error(request, 400, "bad_host", "This hub does not answer under this host name.")
-    except Http404:
-        return error(request, 404, "not_found", "There is nothing at this address.")
+    except SuspiciousOperation:
+        return error(request, 400, "bad_address", "The address has more parts than the hub reads.")
     request.resolver_match = match
+    given = {name: value.replace(SLASH, "/") for name, value in match.kwargs.items()}
     async with ThreadSensitiveContext():
         if asyncio.iscoroutinefunction(match.func):
-            response = await match.func(request, *match.args, **match.kwargs)
+            response = await match.func(request, **given)
         else:
-            response = await asyncio.to_thread(match.func, request, *match.args, **match.kwargs)
+            response = await asyncio.to_thread(match.func, request, **given)
     return _shaped(request, response)
+
+
+def _parted(request) -> str:
+    """The path to resolve: an encoded slash belongs to the part that it stands in and divides nothing."""
+    raw = request.scope.get("raw_path") or b""
+    if b"%2f" not in raw.lower():
+        return request.path_info
+    return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("latin-1").split("/"))
 
 
 def _shaped(request, response: HttpResponse) -> HttpResponse:
