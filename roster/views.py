@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-
+import logging
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from .errors import TooMany
 from .models import Node
 from .services import guard, people
 
+log = logging.getLogger("agora.security")
 tries = limits.Buckets(settings.SIGN_IN_TRIES / settings.SIGN_IN_PAUSE.total_seconds(), settings.SIGN_IN_TRIES)
 
 
@@ -48,6 +49,7 @@ def for_role(least: str):
         @login_required
         def guarded(request, *args, **kwargs):
             if access.RANKS.get(access.role_of(request.user), 0) < access.RANKS[least]:
+                log.warning("refused: %s %s to %s", request.method, request.path, request.user)
                 raise PermissionDenied(f"This needs the role {least}. An admin can give it to you.")
             return view(request, *args, **kwargs)
 
@@ -126,8 +128,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
             return redirect(target)
         return render(request, "registration/sign_in.html", {"form": AuthenticationForm(request), "next": target})
-    who = f"{request.POST.get('username', '')[:150].lower()}|{request.META.get('REMOTE_ADDR', '')}"
     form = AuthenticationForm(request, data=request.POST)
+    # as the look-up will read it: spaces around a name or wide letters in it must not open a bucket of their own
+    name = form.fields["username"].to_python(request.POST.get("username", ""))[:150].lower()
+    who = f"{name}|{request.META.get('REMOTE_ADDR', '')}"
     try:
         tries.take(who)
     except TooMany as why:
@@ -135,6 +139,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         answer["Retry-After"] = str(why.retry_after)
         return answer
     if not form.is_valid():
+        log.warning("sign-in failed: %s from %s", name, request.META.get("REMOTE_ADDR", ""))
         return render(request, "registration/sign_in.html", {"form": form, "next": target}, status=401)
     tries.forget(who)
     _let_in(request, form.get_user())
@@ -146,6 +151,7 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """A one-time link from the hub's own terminal. It is the credential itself, so opening it signs in."""
     user = people.use_link(secret, timezone.now())
     if user is None:
+        log.warning("sign-in link refused, from %s", request.META.get("REMOTE_ADDR", ""))
         context = {"form": AuthenticationForm(request), "error": "This sign-in link was used, is too old, or is wrong."}
         return render(request, "registration/sign_in.html", context, status=410)
     _let_in(request, user)
