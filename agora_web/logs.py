@@ -4,6 +4,7 @@ import logging
 import re
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+LONGEST = 16_000  # characters of one line; of a longer one the middle goes
 SECRET = re.compile(r"agora_[aenp]_[\w-]{6}[\w-]+|/sign-in/link/[\w-]+")
 
 
@@ -16,4 +17,5 @@ class OneLine(logging.Formatter):
     """Formats a record on one line; a traceback's line breaks are kept visible as escapes. Tokens are cut out."""
 
     def format(self, record):
-        return harmless(SECRET.sub("[secret]", super().format(record)))
+        line = harmless(SECRET.sub("[secret]", super().format(record)))
+        return line if len(line) <= LONGEST else f"{line[:LONGEST // 2]} […] {line[-LONGEST // 2 :]}"

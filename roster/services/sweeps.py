@@ -54,8 +54,8 @@ def run(plan: Plan, now: datetime, *, stepped: bool = False) -> SweepRun | None:
         else:
             for first in range(0, len(gone), plan.batch):
                 this.edges += record_edges(gone[first : first + plan.batch], now)
-    except Exception:
-        this.outcome = "failed"
+    except Exception as error:
+        this.outcome, this.note = "failed", type(error).__name__
         raise
     finally:
         finish(this, now)
