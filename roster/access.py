@@ -95,7 +95,7 @@ def agent_of(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
 
     Raises Forbidden on another's row whether it exists or not, Retired on a retired one.
     """
-    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",))
+    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True)
     if who.kind == "agent":
         agent = rows.get(pk=who.agent_id)
         if agent.slug != slug:
@@ -116,7 +116,7 @@ def refuse_retired(agent: Agent) -> None:
 
 
 def not_yours() -> Forbidden:
-    return Forbidden("An agent may write its own entry only.", code="not_yours")
+    return Forbidden("This id is another's: an agent may write its own entry only.", code="not_yours")
 
 
 def _spoken_for(node_id: int) -> Q:
@@ -135,7 +135,7 @@ def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
         "digest", *columns)}
     own = {row[1] for row in tokens.values() if row[1]}
     named = {slug for _, slug in asked if slug}
-    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",)).order_by("pk")
+    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True).order_by("pk")
     found = list(rows.filter(Q(pk__in=own) | Q(slug__in=named)))
     by_pk, by_slug = {row.pk: row for row in found}, {row.slug: row for row in found}
     return [_speaker(tokens.get(key), slug, by_pk, by_slug) for key, slug in asked]

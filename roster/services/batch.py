@@ -53,7 +53,7 @@ def _sort(node_id: int, wanted: dict[str, Entry], now: datetime):
     )
     columns = ("pk", "slug", "status", "task", "liveness_mode", "expected_interval", "ttl", "lifecycle", "lifecycle_since",
                "home_node_id", "modality")  # fmt: skip
-    rows = Agent.objects.select_for_update().filter(slug__in=list(wanted)).order_by("pk")
+    rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=list(wanted)).order_by("pk")
     live = set(rows.filter(still_live).values_list("pk", flat=True))
     steady, newsy, known = {}, [], {}
     for pk, slug, status, task, mode, interval, ttl, lifecycle, since, home, modality in rows.values_list(*columns):

@@ -86,7 +86,7 @@ def edited(user: User, fields: list[str], *, by: str, now: datetime) -> None:
 @transaction.atomic
 def at_a_page(user: User, now: datetime) -> None:
     """A person's page is open at ``now``: their own evidence, like any other writing call of an agent."""
-    agent = Agent.objects.select_for_update().filter(user=user, lifecycle=states.ACTIVE).first()
+    agent = Agent.objects.select_for_update(no_key=True).filter(user=user, lifecycle=states.ACTIVE).first()
     if agent is None:
         return
     change = beats.Change(before=states.presence(agent.facts(), now))

@@ -17,13 +17,14 @@ COLUMNS = ("title", "role", "capabilities", "contact", "public", "liveness_mode"
 def save(profile: Profile, *, by: str, now: datetime) -> Profile:
     """Stores a new or changed profile; every list shows it with its next answer, in every process."""
     old = Profile.objects.filter(pk=profile.pk).values(*COLUMNS).first() if profile.pk else None
+    # every writer locks agents before it raises a version: one order, no deadlock
+    agent = Agent.objects.select_for_update(no_key=True).filter(slug=profile.slug).first()
     profile.updated_at, profile.updated_by = now, by
     profile.save()
     new = {name: getattr(profile, name) for name in COLUMNS}
     differs = [name for name in COLUMNS if old is None or old[name] != new[name]]
     before = {name: old[name] for name in differs} if old else None
     journal.next_version("profiles")
-    agent = Agent.objects.filter(slug=profile.slug).first()
     edited = journal.happened(
         "profile_edited", by, now, agent=agent, before=before, after={name: new[name] for name in differs},
         reason=profile.path,

@@ -88,7 +88,7 @@ EDITABLE = ("display_name", "liveness_mode", "expected_interval", "ttl", "trust_
 @transaction.atomic
 def edit(agent: Agent, wanted: dict, *, by: str, now: datetime) -> Agent:
     """An admin's edit of the columns in EDITABLE. It never counts as being seen; the open window is measured anew."""
-    row = Agent.objects.select_for_update().get(pk=agent.pk)
+    row = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
     before = {name: getattr(row, name) for name in EDITABLE if name in wanted and getattr(row, name) != wanted[name]}
     if not before:
         return row

@@ -121,7 +121,7 @@ def record_edges(keys: list[int], now: datetime) -> int:
     The rows are locked and judged again, so a heartbeat that came first wins and two sweeps record an edge once.
     """
     mode = Profile.objects.filter(slug=OuterRef("slug")).values("liveness_mode")[:1]
-    rows = Agent.objects.select_for_update(of=("self",)).annotate(profile_mode=Subquery(mode))
+    rows = Agent.objects.select_for_update(of=("self",), no_key=True).annotate(profile_mode=Subquery(mode))
     words, happenings, silent = {}, [], []
     for agent in rows.filter(pk__in=keys).order_by("pk"):
         found = states.presence(agent.facts(agent.profile_mode), now)
@@ -170,11 +170,16 @@ def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:
             anomalies.open_anomaly("sweep_late", name, now)
         else:
             anomalies.close_anomaly("sweep_late", name, now)
-    for anomaly in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).select_related("agent"):
-        if not heard.rivals(anomaly.agent.heard, now):
-            with transaction.atomic():
-                anomalies.close_anomaly(anomaly.kind, anomaly.subject, now)
-                journal.write(changed=[anomaly.agent_id])
+    for key in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).values_list("agent_id", flat=True):
+        _settle_rivals(key, now)
     SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).delete()
     finish(this, now)
     return this
+
+
+@transaction.atomic
+def _settle_rivals(key: int, now: datetime) -> None:
+    agent = Agent.objects.select_for_update(no_key=True).get(pk=key)
+    if not heard.rivals(agent.heard, now):
+        anomalies.close_anomaly("duplicate_sessions", agent.slug, now)
+        journal.write(changed=[key])
