@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import queue
 import threading
@@ -11,6 +12,7 @@ from channels.layers import get_channel_layer
 
 log = logging.getLogger(__name__)
 GROUP = "roster"
+LAST_WORDS = 2  # seconds a process waits at its end for its last nudge to leave
 
 
 def nudge(version: int) -> None:
@@ -37,23 +39,31 @@ class _Nudger:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="nudge", daemon=True)
                     self._thread.start()
+                    atexit.register(self._finish)
+
+    def _finish(self) -> None:
+        """Lets a short command send its last nudge before the interpreter takes the thread away."""
+        self._versions.put(None)
+        self._thread.join(LAST_WORDS)
 
     def _run(self) -> None:
         loop = asyncio.new_event_loop()
-        while True:
-            version = self._latest()
+        while (version := self._latest()) is not None:
             try:
                 loop.run_until_complete(get_channel_layer().group_send(GROUP, {"type": "nudge", "version": version}))
             except Exception as error:
                 log.warning("a nudge was not sent, pages catch up by themselves: %s", type(error).__name__)
 
-    def _latest(self) -> int:
+    def _latest(self) -> int | None:
+        """The newest version told; None once the process ends and nothing is left to say."""
         version = self._versions.get()
-        while True:
-            try:
-                version = max(version, self._versions.get_nowait())
-            except queue.Empty:
+        while version is not None and not self._versions.empty():
+            newer = self._versions.get()
+            if newer is None:
+                self._versions.put(None)
                 return version
+            version = max(version, newer)
+        return version
 
 
 _nudger = _Nudger()
