@@ -19,6 +19,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
+from django.utils.http import http_date
 
 from roster.errors import HubError, Invalid, TooLarge
 
@@ -126,6 +127,7 @@ async def _send(send, response: HttpResponse, request) -> None:
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
     headers.append((b"Content-Length", str(len(response.content)).encode()))
     headers.append((b"X-Request-Id", request_id(request).encode()))
+    headers.append((b"Date", http_date().encode()))
     headers.append((b"Cache-Control", b"no-store"))
     headers.append((b"X-Content-Type-Options", b"nosniff"))
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
