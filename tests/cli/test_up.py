@@ -40,6 +40,7 @@ def own_hub(tmp_path):
         yield running
 
 
+@pytest.mark.core
 def test_a_started_hub_says_where_it_is_and_how_to_get_in(hub):
     assert set(hub.up["processes"]) == NAMES
     assert hub.up["pid"] == hub.process.pid
@@ -65,6 +66,7 @@ def test_a_killed_process_comes_back_while_pages_are_answered(hub, name):
     assert is_alive(after)
 
 
+@pytest.mark.core
 def test_sigterm_leaves_nothing_behind_within_three_seconds(own_hub):
     pids = own_hub.up["processes"].values()
     started = time.monotonic()
