@@ -12,8 +12,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from roster import access, metrics, queries, showing
+from roster import access, directory, metrics, queries, showing
 from roster.offload import in_database
+from roster.rows import Row
 from roster.services import people
 
 from .feed import Rendered, feed, render
@@ -26,6 +27,9 @@ RECHECK = 20.0  # seconds between two looks at whether the person may still watc
 class LivePage(AsyncWebsocketConsumer):
     """What the live pages share: who may watch, for how long, and how messages leave."""
 
+    # Pages hear from the feed alone: with a subscription of its own each would end when the broker does.
+    channel_layer_alias = "none"
+
     async def connect(self):
         await self.accept()  # a refusal before this reads as a broken line to the browser, which then tries for ever
         self._guard: asyncio.Task | None = None
@@ -35,8 +39,7 @@ class LivePage(AsyncWebsocketConsumer):
         metrics.pages.inc()
         self._guard = asyncio.create_task(self._watch_session())
         try:
-            await self.open(self._cursor())
-            await feed().join(self)
+            await feed().join(self, *await self.open(self._cursor()))
         except Exception as error:
             log.warning("a live page could not start: %s", type(error).__name__)
             await self.close(COME_BACK)
@@ -88,7 +91,7 @@ class LivePage(AsyncWebsocketConsumer):
 class RosterPage(LivePage):
     """The roster: rows that changed, rows that came, rows that left, in the order of the table."""
 
-    async def open(self, rev: int) -> None:
+    async def open(self, rev: int) -> tuple[int, list[Row]]:
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
         self.order: list[tuple[str, str, int]] = []
         page = await in_database(queries.page, self.selection, timezone.now())
@@ -97,6 +100,7 @@ class RosterPage(LivePage):
         if page.version != rev:
             body = "".join(each.html for each in await in_database(render, page.rows))
             await self.say(partial("#rows", "innerMorph", body) + await in_database(showing.tail, page.version))
+        return page.version, page.rows
 
     def shown(self) -> set[int]:
         return {pk for _, dom_id, pk in self.order if dom_id.startswith("agent-")}
@@ -145,9 +149,12 @@ def partial(target: str, swap: str, html: str) -> str:
 class AgentPage(LivePage):
     """One agent: its blocks again whenever it changed."""
 
-    async def open(self, rev: int) -> None:
+    async def open(self, rev: int) -> tuple[int, list[Row]]:
         self.pk = int(self.scope["url_route"]["kwargs"]["pk"])
+        version, _ = await in_database(directory.versions)
+        rows = await in_database(queries.by_keys, [self.pk], timezone.now())
         await self._send()
+        return version, rows
 
     def shown(self) -> set[int]:
         return {self.pk}

@@ -16,7 +16,7 @@ from channels.layers import get_channel_layer
 from django.template.loader import get_template
 from django.utils import timezone
 
-from roster import directory, events, queries, schemas, showing
+from roster import events, queries, schemas, showing
 from roster.offload import in_database
 from roster.rows import Row
 
@@ -55,11 +55,16 @@ class Feed:
         self._told: dict[int, tuple] = {}
         self._notices: list | None = None
 
-    async def join(self, page: OpenPage) -> None:
-        if self._task is None or self._task.done():
-            self._version = (await in_database(directory.versions))[0]
-            self._task = asyncio.create_task(self._run())
+    async def join(self, page: OpenPage, version: int, rows: list[Row]) -> None:
+        """From now on ``page``, which shows ``rows`` as they were at ``version``, hears of every later change."""
+        self._told = {row.pk: _face(row) for row in rows} | self._told
         self.pages.add(page)
+        if self._task is None or self._task.done():
+            self._version = version
+            self._task = asyncio.create_task(self._run())
+        elif version < self._version:  # what changed while the page opened is told once more, to all in one order
+            self._version = version
+        self._nudged.set()
 
     def leave(self, page: OpenPage) -> None:
         self.pages.discard(page)
@@ -111,16 +116,18 @@ class Feed:
             log.warning("the feed skipped a look: %s", type(error).__name__)
 
     async def _push(self) -> None:
-        version, rows = await in_database(_changed, self._version)
-        if version == self._version:
+        since = self._version
+        version, rows = await in_database(_changed, since)
+        if version == since:
             return
-        self._version = version
+        if self._version == since:  # else a page joined meanwhile that stands further back
+            self._version = version
         for each in rows:
             self._told[each.row.pk] = _face(each.row)
-        await self._tell(rows)
+        await self._tell(rows, version)
 
-    async def _tell(self, rows: list[Rendered]) -> None:
-        tail = await in_database(showing.tail, self._version)
+    async def _tell(self, rows: list[Rendered], version: int) -> None:
+        tail = await in_database(showing.tail, version)
         for page in list(self.pages):
             await page.changed(rows, tail)
 
@@ -133,7 +140,7 @@ class Feed:
         times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
         self._told |= {row.pk: _face(row) for row in rows}
         if turned:
-            await self._tell(await in_database(render, turned))
+            await self._tell(await in_database(render, turned), self._version)
         for page in list(self.pages):
             await page.seen(times)
         await self._notice()

@@ -1,0 +1,179 @@
+"""What an open page is sent: what was committed, once rendered for all, in the right order, also where a nudge is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.db import transaction
+from django.utils import timezone
+
+from roster import directory, events
+from roster.live import feed as feeds
+from roster.models import HubUptime
+from tests import make
+from tests import settings as servers
+from tests.live.conftest import said_until, sign_in
+
+
+class RolledBack(Exception):
+    pass
+
+
+def version_of(text: str) -> int:
+    return int(re.search(r'data-rev="(\d+)"', text)[1])
+
+
+async def version() -> int:
+    return (await sync_to_async(directory.versions)())[0]
+
+
+@pytest.mark.core
+async def test_a_committed_change_is_pushed_to_an_open_page(pages, cookie, agent, beat):
+    page = await pages.open(cookie)
+    row, token = await agent("echo", status="idle")
+    assert "says" in await said_until(page, f'<tr id="agent-{row.pk}"')
+    await beat(token, status="working: release notes")
+    text = await said_until(page, "release notes")
+    assert f'hx-target="#agent-{row.pk}" hx-swap="outerMorph"' in text
+    assert version_of(text) == await version()
+
+
+async def test_what_was_rolled_back_is_never_pushed_P42(pages, cookie, agent, beat):
+    """A hundred changes that were rolled back: neither a nudge on the channel layer nor a message on the page."""
+    _, token = await agent("echo", status="idle")
+    page = await pages.open(cookie)
+    await said_until(page, "echo")
+    await beat(token, status="working: settled")
+    await said_until(page, "settled")
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(events.GROUP, channel)
+
+    @sync_to_async
+    def rolled_back(n: int):
+        with pytest.raises(RolledBack), transaction.atomic():
+            make.beat(token, timezone.now(), status=f"working: never {n}")
+            raise RolledBack
+
+    for n in range(100):
+        await rolled_back(n)
+    assert await page.receive_nothing(feeds.GATHER * 2)
+    await beat(token, status="working: kept")
+    nudge = await asyncio.wait_for(layer.receive(channel), 5)
+    text = await said_until(page, "echo")
+    assert "kept" in text and "never" not in text
+    assert nudge["version"] == version_of(text) == await version()
+
+
+async def test_a_row_is_rendered_once_for_all_twenty_pages_that_show_it(pages, cookie, agent, beat, monkeypatch):
+    """One change costs one render a process, however many pages are open."""
+    row, token = await agent("echo", status="idle")
+    await agent("other", status="idle")
+    opened = [await pages.open(cookie) for _ in range(20)]
+    rendered = []
+
+    def counted(rows):
+        rendered.extend(each.pk for each in rows)
+        return render(rows)
+
+    render = feeds.render
+    monkeypatch.setattr(feeds, "render", counted)
+    await beat(token, status="working: for all")
+    for page in opened:
+        await said_until(page, "for all")
+    assert rendered == [row.pk]
+
+
+async def test_a_page_hears_of_the_summary_and_the_notices_with_every_change(pages, cookie, agent, beat):
+    page = await pages.open(cookie)
+    _, token = await agent("echo", status="idle")
+    text = await said_until(page, "echo")
+    assert 'hx-target="#summary"' in text and 'hx-target="#notices"' in text
+    now = timezone.now()
+    down = now - timedelta(minutes=9)
+    await sync_to_async(HubUptime.objects.create)(up_at=now, alive_at=now, down_at=down, moved=1)
+    await beat(token, status="working: again")
+    assert "The hub was down" in await said_until(page, "again")
+
+
+@pytest.fixture
+def late_joiner(pages, cookie, beat, monkeypatch):
+    """Opens a page that stands still between its first message and its joining of the feed, until every beat of
+    ``changes`` has been pushed to a page that was there before."""
+    join = feeds.Feed.join
+
+    async def opened(path, before, *changes):
+        async def late(self, page, *args):
+            monkeypatch.setattr(feeds.Feed, "join", join)
+            for token, status in changes:
+                await beat(token, status=status)
+                await said_until(before, status.removeprefix("working: "))
+            await join(self, page, *args)
+
+        monkeypatch.setattr(feeds.Feed, "join", late)
+        return await pages.open(cookie, path)
+
+    return opened
+
+
+async def shown_at_last(page, rows: dict[str, str]) -> None:
+    """Reads the page's messages until its rows show the words of ``rows`` (DOM id to words) for good."""
+    shows: dict[str, str] = {}
+    while any(words not in shows.get(row, "") for row, words in rows.items()):
+        text = await page.receive_from(timeout=10)
+        shows.update(re.findall(r'<tr id="([\w-]+)">(.*?)</tr>', text, re.DOTALL))
+
+
+async def test_changes_between_the_first_message_and_the_joining_are_not_missed_F148(
+    pages, cookie, agent, late_joiner, soak
+):
+    """Three changes arrive while a new page's first message is under way and other pages are already served.
+
+    The scenario delays the fragment by 2 s; here the page stands still at the worst moment for as long as it takes.
+    """
+    (row, token), (other_row, other) = await agent("echo", status="idle"), await agent("other", status="idle")
+    before = await pages.open(cookie)
+    await said_until(before, "other")
+    for n in range(100 if soak else 4):
+        changes = ((token, f"working: a{n}x"), (other, f"working: b{n}x"), (token, f"working: c{n}x"))
+        page = await late_joiner("/live/roster/", before, *changes)
+        await shown_at_last(page, {f"agent-{row.pk}": f"c{n}x", f"agent-{other_row.pk}": f"b{n}x"})
+
+
+async def test_an_agent_page_does_not_miss_a_change_while_it_opens_either(pages, cookie, agent, late_joiner):
+    row, token = await agent("echo", status="idle")
+    before = await pages.open(cookie)
+    await said_until(before, "echo")
+    page = await late_joiner(f"/live/agents/{row.pk}/", before, (token, "working: meanwhile"))
+    await said_until(page, "meanwhile")
+
+
+async def test_where_the_nudges_are_lost_the_page_catches_up_by_itself(pages, cookie, agent, beat):
+    """The broker is killed: the change is there within seconds all the same, and nudges work again after its return."""
+    _, token = await agent("echo", status="idle")
+    page = await pages.open(cookie)
+    await said_until(page, "echo")
+    servers._valkey.kill()
+    try:
+        await beat(token, status="working: in the dark")
+        await said_until(page, "in the dark", feeds.LOOK + 3)
+    finally:
+        servers._valkey.start()
+    await beat(token, status="working: by light")
+    await said_until(page, "by light")
+
+
+async def test_time_alone_turns_the_word_on_an_open_page(pages, cookie, agent, monkeypatch):
+    """No heartbeat, no sweep, no event: the window ends and the open page says so at its next look."""
+    monkeypatch.setattr(feeds, "REFRESH", 0.3)
+    monkeypatch.setattr(feeds, "LOOK", 0.2)
+    nearly_over = timezone.now() - timedelta(seconds=9)
+    row, _ = await sync_to_async(make.agent)("echo", nearly_over, liveness_mode="async", expected_interval=5)
+    page = await pages.open(cookie)
+    assert "dormant" not in row.recorded
+    assert f'<tr id="agent-{row.pk}"' in await said_until(page, "on-dormant")

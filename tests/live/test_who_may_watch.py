@@ -1,0 +1,102 @@
+"""The websocket lets in an own page of a person with a role, and nobody else, for as long as that stays true."""
+
+from __future__ import annotations
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.sessions.models import Session
+
+from roster.live import consumers
+from tests.live.conftest import closed_with, said_until, sign_in
+
+PUBLIC = "https://hub.example"
+ORIGINS = [
+    # origin, host asked under, whether it is let in
+    ("http://localhost", "localhost", True),
+    (PUBLIC, "localhost", True),
+    (None, "localhost", False),
+    ("null", "localhost", False),
+    ("https://evil.example", "localhost", False),
+    ("http://localhost.evil.example", "localhost", False),
+    ("https://localhost", "localhost", False),
+    ("http://localhost:8001", "localhost", False),
+    ("http://evil.example", "evil.example", False),  # a name that was rebound to the hub's address
+]
+
+
+@pytest.mark.parametrize(("origin", "host", "let_in"), ORIGINS)
+async def test_only_the_hubs_own_pages_open_a_websocket_P64_F063(pages, cookie, settings, origin, host, let_in):
+    """Eight origins and the own one, each with a valid session: a foreign one is denied before it is accepted."""
+    settings.CSRF_TRUSTED_ORIGINS = [PUBLIC]
+    page = await pages.open(cookie, origin=origin, host=host)
+    assert page.accepted is let_in
+    if let_in:
+        await said_until(page, "cursor")
+
+
+async def test_without_a_sign_in_the_page_is_told_so_after_the_handshake(pages):
+    """A refused handshake reads as a broken line to a browser, which then tries for ever; 4401 it understands."""
+    page = await pages.open("")
+    assert page.accepted
+    assert await closed_with(page) == consumers.SIGNED_OUT
+
+
+async def test_a_person_without_a_role_may_not_watch(pages):
+    _, cookie = await sync_to_async(sign_in)("nobody", role=None)
+    page = await pages.open(cookie)
+    assert await closed_with(page) == consumers.NO_RIGHT
+
+
+def log_out(client, user):
+    client.logout()
+
+
+def deactivate(client, user):
+    user.is_active = False
+    user.save(update_fields=["is_active"])
+
+
+def change_password(client, user):
+    user.set_password("another horse battery")
+    user.save(update_fields=["password"])
+
+
+def take_the_role(client, user):
+    user.groups.clear()
+
+
+def delete_the_session(client, user):
+    Session.objects.all().delete()
+
+
+REVOCATIONS = [
+    (log_out, consumers.SIGNED_OUT),
+    (deactivate, consumers.SIGNED_OUT),
+    (change_password, consumers.SIGNED_OUT),
+    (take_the_role, consumers.NO_RIGHT),
+    (delete_the_session, consumers.SIGNED_OUT),
+]
+
+
+@pytest.mark.parametrize(("revoke", "code"), REVOCATIONS)
+async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(
+    pages, agent, beat, monkeypatch, revoke, code
+):
+    """Each of the five ways to lose the right closes the socket, and nothing about the fleet is sent after that.
+
+    The period of the look is shortened here; that the real one is under 30 s is checked beside it.
+    """
+    assert consumers.RECHECK <= 30
+    monkeypatch.setattr(consumers, "RECHECK", 0.05)
+    _, token = await agent("echo", status="idle")
+    client, cookie = await sync_to_async(sign_in)()
+    _, other_cookie = await sync_to_async(sign_in)("noor")
+    page, other = await pages.open(cookie), await pages.open(other_cookie)
+    await beat(token, status="working: before")
+    await said_until(page, "before")
+    await sync_to_async(revoke)(client, await sync_to_async(lambda: consumers.access.User.objects.get(username="mira"))())
+    if revoke is not delete_the_session:  # that one ends everybody's
+        await beat(token, status="working: after")
+        await said_until(other, "after")
+    assert await closed_with(page) == code
+    assert await page.receive_nothing(0.3)
