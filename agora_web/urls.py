@@ -3,14 +3,15 @@ description of the API answer."""
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import RedirectView
+
+from roster import views
 
 from .api import api
 
 urlpatterns = [
     path("api/", api.urls),
     # one way in, with its limits and its log: the admin has none of its own
-    path("admin/login/", RedirectView.as_view(pattern_name="sign-in", query_string=True)),
+    path("admin/login/", views.admin_sign_in),
     path("admin/", admin.site.urls),
     path("", include("roster.urls")),
 ]

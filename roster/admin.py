@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.template.response import TemplateResponse
@@ -214,7 +215,18 @@ class HubUptimeAdmin(ReadOnlyAdmin):
     ordering = ("-pk",)
 
 
-class PersonForm(AdminUserCreationForm):
+class RoleForm(forms.ModelForm):
+    """What a person may do is one word, not a set of flags."""
+
+    role = forms.ChoiceField(choices=[("", "none: may not look"), *((name, name) for name in access.RANKS)], required=False)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial["role"] = access.role_of(self.instance) or ""
+
+
+class PersonForm(RoleForm, AdminUserCreationForm):
     """A person's user name is an id like every other in the fleet."""
 
     def clean_username(self):
@@ -222,6 +234,10 @@ class PersonForm(AdminUserCreationForm):
         if Agent.objects.filter(slug=name).exists():
             raise ValidationError(f"The id '{name}' is taken.")
         return name
+
+
+class PersonChangeForm(RoleForm, UserChangeForm):
+    pass
 
 
 admin.site.unregister(User)
@@ -232,16 +248,16 @@ admin.site.unregister(Group)  # the three roles are fixed
 class PersonAdmin(KeptAdmin, UserAdmin):
     """People: a user to sign in with and an agent row of the same name. Someone who leaves is made inactive."""
 
-    add_form = PersonForm
+    add_form, form = PersonForm, PersonChangeForm
     list_display = ("username", "role", "is_active", "last_login")
     list_filter = ("is_active", "groups")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Who", {"fields": ("first_name", "last_name", "email")}),
-        ("May", {"fields": ("is_active", "groups", "is_staff", "is_superuser")}),
+        ("May", {"fields": ("is_active", "role")}),
         ("Seen", {"fields": ("last_login", "date_joined")}),
     )
-    add_fieldsets = ((None, {"fields": ("username", "usable_password", "password1", "password2", "groups")}),)
+    add_fieldsets = ((None, {"fields": ("username", "usable_password", "password1", "password2", "role")}),)
     readonly_fields = ("last_login", "date_joined")
 
     @admin.display(description="role")
@@ -255,6 +271,6 @@ class PersonAdmin(KeptAdmin, UserAdmin):
         super().save_model(request, user, form, change)
         by, now = request.user.username, timezone.now()
         people.welcome(user, by=by, now=now)
+        people.give_role(user, form.cleaned_data["role"], by=by, now=now)
         if change and form.changed_data:
             people.edited(user, form.changed_data, by=by, now=now)
-

@@ -147,6 +147,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Where the admin sends whom it does not let in: to the one sign-in, or, signed in already, to the reason."""
+    if request.user.is_authenticated:
+        raise PermissionDenied("The admin is for people with the role admin.")
+    return redirect(f"/sign-in/?{request.GET.urlencode()}")
+
+
+@require_GET
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """A one-time link from the hub's own terminal. It is the credential itself, so opening it signs in."""
     user = people.use_link(secret, timezone.now())

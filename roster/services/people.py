@@ -46,6 +46,7 @@ def first_admin(now: datetime) -> User:
         user.set_unusable_password()
         user.save(update_fields=["password"])
     welcome(user, by="hub", now=now)
+    user.groups.add(Group.objects.get(name="admin"))
     return user
 
 
@@ -74,6 +75,19 @@ def use_link(secret: str, now: datetime) -> User | None:
 @transaction.atomic
 def signed_in(user: User, now: datetime) -> None:
     journal.write(journal.happened("signed_in", user.username, now, agent=getattr(user, "agent", None)))
+
+
+@transaction.atomic
+def give_role(user: User, role: str, *, by: str, now: datetime) -> None:
+    """Makes ``role`` ("" for none) the one role of ``user``; the admin is open to admins and to nobody else."""
+    before = access.role_of(user) or ""
+    if role == before:
+        return
+    user.groups.set(Group.objects.filter(name=role))
+    user.is_staff = user.is_superuser = role == "admin"
+    user.save(update_fields=["is_staff", "is_superuser"])
+    agent = getattr(user, "agent", None)
+    journal.write(journal.happened("role_given", by, now, agent=agent, before=before, after=role))
 
 
 @transaction.atomic

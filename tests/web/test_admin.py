@@ -1,0 +1,119 @@
+"""The admin edits through the services, shows what is computed, and deletes nothing."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from roster.models import Agent, Event, Profile, Token
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MODELS = ("agent", "profile", "token", "node", "act", "presenceedge", "anomaly", "sweeprun", "hubuptime")
+AGENT = {"display_name": "Nova", "liveness_mode": "async", "expected_interval": "60", "ttl": "60",
+         "trust_posture": "hardened"}  # fmt: skip
+
+
+@pytest.fixture
+def boss(client):
+    client.force_login(make.person("boss", "admin"))
+    return client
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_list_opens_and_offers_no_deletion(boss, model):
+    make.agent("echo")
+    answer = boss.get(reverse(f"admin:roster_{model}_changelist"))
+    assert answer.status_code == 200
+    assert "delete_selected" not in answer.content.decode()
+
+
+def test_an_agent_can_be_entered_by_hand_but_not_deleted(boss):
+    assert boss.post("/admin/roster/agent/add/", {"slug": "nova", **AGENT}).status_code == 302
+    nova = Agent.objects.get(slug="nova")
+    assert boss.post(f"/admin/roster/agent/{nova.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert Agent.objects.filter(slug="nova").exists()
+
+
+@pytest.mark.parametrize(("slug", "told"), [("NOVA", "taken"), ("two words", "legal id"), ("é", "legal id")])
+def test_an_illegal_or_taken_id_is_refused_with_the_reason(boss, slug, told):
+    boss.post("/admin/roster/agent/add/", {"slug": "nova", **AGENT})
+    answer = boss.post("/admin/roster/agent/add/", {"slug": slug, **AGENT})
+    assert answer.status_code == 200
+    assert told in answer.content.decode()
+
+
+def test_an_edit_changes_the_interval_and_never_counts_as_being_seen(boss):
+    agent, _ = make.agent("echo", liveness_mode="async")
+    seen = Agent.objects.get(pk=agent.pk).last_seen
+    boss.post(f"/admin/roster/agent/{agent.pk}/change/", {**AGENT, "expected_interval": "600"})
+    after = Agent.objects.get(pk=agent.pk)
+    assert (after.expected_interval, after.last_seen) == (600, seen)
+    assert Event.objects.get(kind="edited").by == "boss"
+
+
+def test_presence_and_lifecycle_cannot_be_posted(boss):
+    agent, _ = make.agent("echo")
+    boss.post(f"/admin/roster/agent/{agent.pk}/change/", {**AGENT, "lifecycle": "retired", "recorded": "dormant"})
+    after = Agent.objects.get(pk=agent.pk)
+    assert (after.lifecycle, after.recorded) == ("active", "live")
+
+
+def test_a_profile_lists_its_agent_with_the_next_answer(boss):
+    form = {"slug": "analyst", "title": "Analyst", "capabilities": "[]", "liveness_mode": "async", "body": "# Hi"}
+    assert boss.post("/admin/roster/profile/add/", form).status_code == 302
+    assert Profile.objects.get(slug="analyst").updated_by == "boss"
+    assert "analyst" in boss.get("/").content.decode()
+
+
+def test_a_token_is_shown_once_and_works_and_is_stored_nowhere_raw(boss):
+    page = boss.post("/admin/roster/token/add/", {"kind": "enrolment", "agent": "", "node": "", "label": "ci"})
+    raw = page.content.decode().split("<code>")[1].split("</code>")[0]
+    assert raw.startswith("agora_e_")
+    assert raw not in boss.get("/admin/roster/token/").content.decode()
+    assert not any(raw in str(row) for row in Token.objects.values())
+
+
+def test_a_token_without_its_owner_is_refused(boss):
+    answer = boss.post("/admin/roster/token/add/", {"kind": "agent", "agent": "", "node": "", "label": ""})
+    assert answer.status_code == 200
+    assert not Token.objects.exists()
+
+
+def test_revoke_and_rotate_end_the_old_token(boss):
+    make.agent("echo")
+    token = Token.objects.get()
+    rotated = boss.post("/admin/roster/token/", {"action": "rotate", "_selected_action": [token.pk]})
+    assert "agora_a_" in rotated.content.decode()
+    new = Token.objects.get(revoked_at=None)
+    boss.post("/admin/roster/token/", {"action": "revoke", "_selected_action": [new.pk]})
+    assert not Token.objects.filter(revoked_at=None).exists()
+
+
+def test_a_person_gets_an_agent_row_a_role_and_a_new_role(boss):
+    form = {"username": "mira", "usable_password": "true", "password1": "correct horse b", "role": "manager"}
+    assert boss.post("/admin/auth/user/add/", {**form, "password2": "correct horse b"}).status_code == 302
+    mira = User.objects.get(username="mira")
+    assert (mira.agent.slug, mira.agent.modality, mira.groups.get().name) == ("mira", "human", "manager")
+    boss.post(f"/admin/auth/user/{mira.pk}/change/", {"is_active": "on", "role": "admin"})
+    assert User.objects.get(username="mira").is_superuser
+    assert Event.objects.filter(kind="role_given", after="admin", by="boss").exists()
+
+
+def test_who_is_no_admin_is_told_so_instead_of_being_sent_in_a_circle(client):
+    client.force_login(make.person("vera", "manager"))
+    answer = client.get("/admin/", follow=True)
+    assert answer.status_code == 403
+    assert "role admin" in answer.content.decode()
+
+
+def test_a_held_edge_can_be_released_by_a_manager_and_not_by_a_viewer(client):
+    from roster.services import guard
+
+    guard.holds("dormancy_and_silence", 3, timezone.now(), guard.Limits(share=0.0))
+    client.force_login(make.person("vera", "viewer"))
+    assert client.post("/guard/release/").status_code == 403
+    client.force_login(make.person("mira", "manager"))
+    assert "held by" in client.get("/guard/release/").content.decode()
+    assert client.post("/guard/release/").status_code == 302
+    assert guard.held() == []
