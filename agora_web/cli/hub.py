@@ -40,9 +40,8 @@ class Hub:
         said = self._prepare()
         for spec in (self._web(), self._celery("worker"), self._celery("beat")):
             self.supervisor.start(spec)
-        probe = http_probe(
-            self.supervisor.loop, self.listener.family, (self.address, self.port), address.in_url(self.address), "/healthz"
-        )
+        where, host = (self.address, self.port), address.in_url(self.address)
+        probe = http_probe(self.supervisor.loop, self.listener.family, where, host, "/healthz")
         self._await(probe, WEB_SECONDS, "the web process")
         self.secrets = {
             "enrolment_token": said["enrolment_token"],

@@ -7,7 +7,7 @@ COLOURS = (36, 32, 33, 35, 34, 31)
 # A pipe that select() calls writable takes at least this much without blocking.
 SAFE_WRITE = 4096
 WIDTH = 8
-# Lines that tell a person nothing: valkey's farewell and its hint about the kernel, celery's about running as root and about stopping.
+# Lines that tell a person nothing: what valkey says at its end and about the kernel, and celery at its end and about root.
 NOISE = (
     "Received SIGTERM scheduling shutdown",
     "is now ready to exit, bye bye",

@@ -52,7 +52,8 @@ def _environment(strict: bool) -> dict[str, str]:
     env = os.environ | {"AGORA_CHROMIUM": browser, "AGORA_POSTGRES_BIN": postgres}
     if strict:
         env["AGORA_TEST_STRICT"] = "1"
-    missing = "none found: its tests fail" if env.get("AGORA_TEST_STRICT") == "1" else "none found: its tests are skipped"
+    strict = env.get("AGORA_TEST_STRICT") == "1"
+    missing = f"none found: its tests {'fail' if strict else 'are skipped'}"
     _say(f"browser: {browser or missing}")
     _say(f"PostgreSQL: {postgres or missing}")
     return env

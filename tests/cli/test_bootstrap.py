@@ -143,7 +143,8 @@ def test_a_python_without_venv_is_told_which_package_to_install(tmp_path, requir
 def test_an_old_python_can_read_manage_py_and_is_told_that_it_is_too_old():
     source = (ROOT / "manage.py").read_text()
     ast.parse(source, feature_version=(3, 4))
-    code = f"import sys, runpy; sys.version_info = (3, 10, 1); runpy.run_path({str(ROOT / 'manage.py')!r}, None, '__main__')"
+    path = str(ROOT / "manage.py")
+    code = f"import sys, runpy; sys.version_info = (3, 10, 1); runpy.run_path({path!r}, None, '__main__')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("The Agora hub needs Python 3.11 or newer and this is Python 3.10")
