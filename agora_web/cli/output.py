@@ -7,7 +7,7 @@ COLOURS = (36, 32, 33, 35, 34, 31)
 # A pipe that select() calls writable takes at least this much without blocking.
 SAFE_WRITE = 4096
 WIDTH = 8
-# Lines that tell a person nothing: what valkey says at its end and about the kernel, and celery at its end and about root.
+# Lines that tell a person nothing: what valkey and celery say at their ends, and about the kernel and root.
 NOISE = (
     "Received SIGTERM scheduling shutdown",
     "is now ready to exit, bye bye",
