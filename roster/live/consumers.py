@@ -6,11 +6,13 @@ import asyncio
 import bisect
 import json
 import logging
+from datetime import timedelta
 from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.sessions.models import Session
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from roster import access, directory, metrics, queries, showing
 from roster.offload import in_database
@@ -21,6 +23,7 @@ from .feed import Rendered, feed, render
 
 log = logging.getLogger("agora.live")
 SIGNED_OUT, NO_RIGHT, COME_BACK = 4401, 4403, 4503
+FRESH = timedelta(seconds=5)  # younger than this, a page needs no second look at its rows
 RECHECK = 20.0  # seconds between two looks at whether the person may still watch
 
 
@@ -39,7 +42,7 @@ class LivePage(AsyncWebsocketConsumer):
         metrics.pages.inc()
         self._guard = asyncio.create_task(self._watch_session())
         try:
-            await feed().join(self, *await self.open(self._cursor()))
+            await feed().join(self, *await self.open())
         except Exception as error:
             log.warning("a live page could not start: %s", type(error).__name__)
             await self.close(COME_BACK)
@@ -56,10 +59,6 @@ class LivePage(AsyncWebsocketConsumer):
     async def say(self, text: str) -> None:
         metrics.pushes.inc()
         await self.send(text_data=text)
-
-    def _cursor(self) -> int:
-        rev = parse_qs(self.scope["query_string"].decode("latin-1")).get("rev", ["0"])[0]
-        return int(rev) if rev.isdigit() else 0
 
     def _refusal(self) -> int | None:
         """Why this socket may not go on: the session ended, the person was deactivated or holds no role any more."""
@@ -91,16 +90,25 @@ class LivePage(AsyncWebsocketConsumer):
 class RosterPage(LivePage):
     """The roster: rows that changed, rows that came, rows that left, in the order of the table."""
 
-    async def open(self, rev: int) -> tuple[int, list[Row]]:
+    async def open(self) -> tuple[int, list[Row]]:
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
         self.order: list[tuple[str, str, int]] = []
         page = await in_database(queries.page, self.selection, timezone.now())
         self.last = page.rows[-1].id if page.next else None
         self.order = [(row.id, row.dom_id, row.pk) for row in page.rows]
-        if page.version != rev:
+        text = await in_database(showing.tail, page.version)
+        if not self._is_at(page.version):
             body = "".join(each.html for each in await in_database(render, page.rows))
-            await self.say(partial("#rows", "innerMorph", body) + await in_database(showing.tail, page.version))
+            text = partial("#rows", "innerMorph", body) + text
+        await self.say(text)
         return page.version, page.rows
+
+    def _is_at(self, version: int) -> bool:
+        """Whether the page, by its cursor, shows this version already, and was made so lately that time alone cannot
+        have turned a word on it either."""
+        asked = parse_qs(self.scope["query_string"].decode("latin-1"))
+        made = parse_datetime(asked.get("as_of", [""])[0].replace(" ", "+"))
+        return asked.get("rev") == [str(version)] and made is not None and timezone.now() - made < FRESH
 
     def shown(self) -> set[int]:
         return {pk for _, dom_id, pk in self.order if dom_id.startswith("agent-")}
@@ -149,7 +157,7 @@ def partial(target: str, swap: str, html: str) -> str:
 class AgentPage(LivePage):
     """One agent: its blocks again whenever it changed."""
 
-    async def open(self, rev: int) -> tuple[int, list[Row]]:
+    async def open(self) -> tuple[int, list[Row]]:
         self.pk = int(self.scope["url_route"]["kwargs"]["pk"])
         version, _ = await in_database(directory.versions)
         rows = await in_database(queries.by_keys, [self.pk], timezone.now())

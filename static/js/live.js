@@ -66,7 +66,9 @@
 
   function resumeFrom(connection) {
     const url = new URL(connection.url);
-    url.searchParams.set("rev", document.getElementById("cursor").dataset.rev);
+    const cursor = document.getElementById("cursor").dataset;
+    url.searchParams.set("rev", cursor.rev);
+    url.searchParams.set("as_of", cursor.now);
     connection.url = url.href;
   }
 
