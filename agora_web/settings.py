@@ -12,7 +12,7 @@ from .database import database
 from .secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("AGORA_DATA") or BASE_DIR / "data").resolve()
+DATA_DIR = Path(os.environ.get("AGORA_DATA") or BASE_DIR / "data").absolute()  # as the supervisor spells it
 
 SECRET_KEY = os.environ.get("AGORA_SECRET_KEY") or secret_key(DATA_DIR)
 DEBUG = False

@@ -58,6 +58,8 @@ class Valkey:
 
 def postgres_folder() -> str | None:
     """Where initdb and postgres lie, or None."""
+    if named := os.environ.get("AGORA_POSTGRES_BIN"):
+        return named
     found = shutil.which("initdb")
     if found:
         return os.path.dirname(os.path.realpath(found))
