@@ -1,0 +1,115 @@
+"""Walk 1 in a real browser before a whole hub: what happens outside is on the open page, without a reload."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.flows.outside import task
+from tests.services import wait_until
+
+pytestmark = pytest.mark.browser
+SOON = 2.0  # seconds within which a change must be on an open page (P10, F042)
+
+
+@pytest.fixture
+def agent(hub):
+    """Registers an agent and returns a function that beats for it."""
+
+    def made(slug: str, **said):
+        own = hub.client(hub.register(slug, **said))
+
+        def beat(**beaten):
+            answer = own.post("/api/heartbeat", json=beaten)
+            assert answer.status_code == 200, answer.text
+
+        beat.leave = lambda: own.post(f"/api/agents/{slug}/sign-off", json={}).raise_for_status()
+        return beat
+
+    return made
+
+
+def test_a_heartbeat_changes_the_row_of_an_open_page_without_a_reload(look, agent):
+    beat = agent("walk-one", liveness_mode="async")
+    roster = look("/?q=walk-")
+    roster.same_page()
+    beat(status="working: the first page")
+    roster.row_says("walk-one", "the first page", SOON)
+    agent("walk-two")
+    roster.row_says("walk-two", "idle", SOON)
+    assert not roster.was_reloaded()
+
+
+def test_the_first_heartbeat_after_dormancy_is_on_the_page_within_two_seconds_P10(look, agent, hub, soak):
+    beat = agent("sleeper", liveness_mode="async")
+    roster, spans = look("/?q=sleeper"), []
+    for _ in range(40 if soak else 8):
+        beat.leave()
+        roster.row_says("sleeper", "dormant")
+        began = time.monotonic()
+        beat(status="idle")
+        assert hub.client().get("/api/agents/sleeper").json()["presence"] == "live"
+        roster.row_says("sleeper", "live")
+        spans.append(time.monotonic() - began)
+    assert sorted(spans)[int(len(spans) * 0.95) - 1] <= SOON, spans
+
+
+def test_what_the_sweep_finds_in_its_own_process_is_on_the_open_page_F042(look, agent, hub):
+    """The worker's sweep records the edge; the open page of the agent, served by the web process, shows that event."""
+    beat = agent("swept", liveness_mode="async", expected_interval=5)
+    beat()
+    page, client = look("/agents/swept/"), hub.client()
+    wait_until(lambda: client.get("/api/agents/swept").json()["presence"] == "dormant", 15, "the end of its window")
+    assert "sweep" not in page.page.locator("#agent-events").inner_text()
+    task(hub, "dormancy_and_silence")
+    page.sees("#agent-events", "sweep", SOON + 1)  # one for the task's own way through the broker
+
+
+def test_odd_but_legal_ids_update_live_and_the_others_are_refused_F048_P46(look, agent, hub):
+    legal = ["48-dotnet-4.8-expert", "48lives", "48", "48.b", "48_c", "48--d", "48" + "e" * 62]
+    beats = {slug: agent(slug) for slug in legal}
+    roster = look("/?q=48")
+    for slug, beat in beats.items():
+        beat(status="working: moved")
+        roster.row_says(slug, "moved")
+    ids = roster.page.locator("#rows > tr").evaluate_all("rows => rows.map(row => row.id)")
+    assert all(each.startswith("agent-") and each[6:].isdigit() for each in ids)
+    for slug in ("node:alder", "a%2Fb", "%C3%A9lan", "agent%207", "x%22y", "Upper"):
+        refused = hub.client().put(f"/api/agents/{slug}", json={"status": "idle"})
+        assert refused.status_code == 422, (slug, refused.text)
+        assert "lower-case letters, digits" in refused.json()["error"]["message"]
+    roster.rows(len(legal))
+
+
+def test_rows_come_change_and_leave_and_a_beat_without_news_changes_nothing_F049_F098(look, agent):
+    """Thirty rows; then one comes, changes twice, and leaves; a row that replaced another still takes changes."""
+    for n in range(30):
+        agent(f"crowd-{n:02}")
+    roster = look("/?q=crowd-")
+    roster.rows(30)
+    newcomer = agent("crowd-15b")
+    roster.rows(31)
+    for words in ("once", "twice"):
+        newcomer(status=f"working: {words}")
+        roster.row_says("crowd-15b", words)
+    slugs = roster.page.locator("#rows a.id").all_inner_texts()
+    assert slugs == sorted(slugs) and len(slugs) == 31
+    newcomer()  # nothing new: nothing may move
+    newcomer.leave()  # ephemeral: it leaves the roster
+    roster.rows(30)
+    newcomer(status="working: back")
+    roster.row_says("crowd-15b", "back")
+    roster.rows(31)
+
+
+def test_an_agents_own_page_follows_it_live(look, agent):
+    beat = agent("portrait", liveness_mode="async")
+    page = look("/agents/portrait/")
+    page.same_page()
+    beat(status="working: a likeness")
+    page.sees("#reachable", "a likeness", SOON)
+    page.sees("#agent-events", "activity")
+    beat.leave()
+    page.sees("#reachable", "dormant", SOON)
+    assert not page.was_reloaded()
