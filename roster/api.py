@@ -34,7 +34,7 @@ async def put_agent(request: HttpRequest, id: str, body: schemas.Put):
 
 
 @router.post("/heartbeat", auth=auth.beat_token, summary="Heartbeat with the agent's own token")
-async def post_heartbeat(request: HttpRequest, body: schemas.Beat):
+async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat()):
     """A node's token names the agent in `Agora-Agent`. Answers with what an agent should know and when to come again."""
     return _json(_reply(await _beat(request, request.headers.get("Agora-Agent"), body.said())))
 
