@@ -20,6 +20,7 @@ PUBLIC = {
     "sign-in-link": "the secret in it is the credential",
     "sign-out": "ends a session; without one there is nothing to end",
     "admin-login": "leads to the sign-in",
+    "logout": "the admin's own sign-out: a stranger is sent to the sign-in",
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
            "app_label": "roster", "pk": "1"}  # fmt: skip
