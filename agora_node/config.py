@@ -31,11 +31,6 @@ def config_path(environ=os.environ):
     return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "agora", "config.toml")
 
 
-def state_folder(environ=os.environ):
-    """The folder for what the command remembers between runs: `AGORA_STATE`, else `$XDG_STATE_HOME/agora`."""
-    return environ.get("AGORA_STATE") or os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local", "state"), "agora")
-
-
 def _xdg(environ, name, *fallback):
     folder = environ.get(name, "")
     # The XDG rules say that a relative path is to be ignored.

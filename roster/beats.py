@@ -13,7 +13,7 @@ from . import heard, states
 
 # A heartbeat without news writes these and nothing else; none of them is indexed.
 QUIET = ("last_seen", "last_seen_source", "evidence_at", "deadline", "heard", "clock_skew")
-SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl", "trust_posture")
+SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl")
 NEWS = (*QUIET, *SHOWN, "signed_off_at", "live_since", "recorded", "check_after")
 SETTINGS = ("liveness_mode", "expected_interval", "ttl")
 SKEW_WARNING = 300  # seconds

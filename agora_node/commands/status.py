@@ -14,7 +14,7 @@ AGREEING_CLOCKS = 2.0
 def run(args):
     """Print one line for each thing checked; returns the exit code of the worst of them."""
     settings = config.load()
-    _line("files", f"config {config.config_path()}; state {config.state_folder()}")
+    _line("config", config.config_path())
     if not settings.hub:
         raise UsageError("no hub is known here: run `agora login --hub URL --token-file F`, or set AGORA_HUB")
     hub = Hub(settings.hub)

@@ -43,8 +43,3 @@ def test_a_relative_config_home_is_ignored_as_the_xdg_rules_say(agora, hub, kit)
     assert agora("heartbeat", XDG_CONFIG_HOME="config").returncode == 2
     (agora.home / "config").rename(agora.home / ".config")
     assert agora("heartbeat", XDG_CONFIG_HOME="config").returncode == 0
-
-
-def test_the_state_folder_is_the_one_named_by_the_environment(agora):
-    assert "state /somewhere/else" in agora("status", AGORA_STATE="/somewhere/else").stdout
-    assert f"state {agora.home}/.local/state/agora" in agora("status").stdout
