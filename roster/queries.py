@@ -93,7 +93,9 @@ class Selection:
         if self.node:
             chosen = chosen.filter(home_node__slug=self.node)
         if self.q:
-            chosen = chosen.filter(Q(slug__contains=self.q.lower()) | Q(display_name__icontains=self.q))
+            titled = Exists(Profile.objects.filter(slug=OuterRef("slug"), title__icontains=self.q))
+            named = Q(display_name__icontains=self.q) | Q(display_name="") & titled  # the name as rows.of_agent shows it
+            chosen = chosen.filter(Q(slug__contains=self.q.lower()) | named)
         return chosen.filter(slug__gt=self.after) if self.after else chosen
 
 
@@ -172,7 +174,8 @@ def counts(now: datetime) -> list[Tally]:
     for word, enabled, n in listed.values_list("word", "enabled").annotate(n=Count("pk")).order_by():
         found[word if enabled else "disabled"] += n
     profiles = directory.at(directory.versions()[1])
-    found[states.DORMANT] += sum(row.listed for row in _synthesized(profiles.listed_after(""), None, now))
+    for row in _synthesized(profiles.listed_after(""), None, now):
+        found[row.sign] += 1
     return [Tally(word, found[word]) for word in SHOWN_WORDS]
 
 

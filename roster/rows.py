@@ -67,7 +67,10 @@ class Row:
 
     @property
     def listed(self) -> bool:
-        """Whether the roster lists it unasked: an ephemeral one only while it is live, or when its row is broken."""
+        """Whether the roster lists it unasked: an ephemeral one only while it is live, or when its row or its profile
+        is broken (R47)."""
+        if self.synthesized and self.profile_error:
+            return True
         if self.presence.word == states.EXPIRED:
             return False
         return self.presence.word != states.UNKNOWN or self.presence.reason != "never seen"
