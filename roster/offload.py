@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.db import connections
@@ -31,9 +31,10 @@ def _closing(work: Callable, args: tuple, kwargs: dict) -> Any:
         connections.close_all()  # kept connections would outlive their use; PostgreSQL's go back to their pool
 
 
-async def committed(future: Future) -> Any:
+async def committed(future: asyncio.Future) -> Any:
     """The outcome of a group commit. Raises Unavailable when the database keeps the writer waiting for too long."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(future), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            return await future
     except TimeoutError:
         raise Unavailable("The database does not answer. Nothing was stored; try again.") from None
