@@ -115,10 +115,14 @@ def _take_status(agent, said: Said, word: str) -> None:
 
 
 def _take_session(agent, said: Said, at: datetime, change: Change) -> None:
-    were = bool(heard.rivals(agent.heard, at))
+    were = _rivals(agent, at)
     change.news |= bool(said.session) and said.session not in agent.heard
     agent.heard = heard.hear(agent.heard, said.session, said.host, at)
-    change.news |= were != bool(heard.rivals(agent.heard, at))
+    change.news |= were != _rivals(agent, at)
+
+
+def _rivals(agent, at: datetime) -> set[str]:
+    return {each["session"] for each in heard.rivals(agent.heard, at)}
 
 
 def _take_skew(agent, said: Said, at: datetime, change: Change) -> None:

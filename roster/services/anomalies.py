@@ -16,6 +16,12 @@ def open_anomaly(kind: str, subject: str, now: datetime, *, agent: Agent | None 
     return True
 
 
+def keep_anomaly(kind: str, subject: str, now: datetime, *, agent: Agent | None = None, **evidence) -> None:
+    """Opens the anomaly, or brings the evidence of the open one up to date."""
+    if not open_anomaly(kind, subject, now, agent=agent, **evidence):
+        Anomaly.objects.filter(kind=kind, subject=subject, closed_at=None).update(evidence=evidence)
+
+
 def close_anomaly(kind: str, subject: str, now: datetime) -> bool:
     """Closes the open anomaly, if there is one; True when it was closed by this call."""
     return bool(Anomaly.objects.filter(kind=kind, subject=subject, closed_at=None).update(closed_at=now))

@@ -91,7 +91,7 @@ def mark(agent: Agent, now: datetime) -> None:
         anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
     rivals = heard.rivals(agent.heard, now)
     if rivals:
-        anomalies.open_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
+        anomalies.keep_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
 
 
 def update_rows(columns: tuple[str, ...], agents: list[Agent]) -> None:
