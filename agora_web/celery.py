@@ -2,6 +2,7 @@
 
 import os
 
+import django
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
@@ -13,6 +14,7 @@ app.autodiscover_tasks()
 
 @app.on_after_configure.connect
 def set_schedule(sender, **kwargs):
+    django.setup()  # beat asks before Celery has done it, and what fails in here is passed over in silence
     from .schedule import BEAT_SCHEDULE
 
     sender.conf.beat_schedule = BEAT_SCHEDULE

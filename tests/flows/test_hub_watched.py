@@ -46,6 +46,13 @@ def sweeps_were(hub, minutes: int) -> None:
     change(hub, "update roster_hubuptime set up_at = ?", ago(minutes=minutes + 1))
 
 
+def test_a_hub_that_has_just_started_has_swept_by_itself(sturdy):
+    """Each of the three sweeps was sent by beat, taken by the worker and noted, with nobody asking for it."""
+    names = "select distinct name from roster_sweeprun where outcome = 'ok' order by name"
+    every = [("dormancy_and_silence",), ("expire_ephemeral",), ("sweep_watch",)]
+    wait_until(lambda: rows(sturdy, names) == every, 20, "the first sweeps")
+
+
 @pytest.mark.parametrize("name", ["beat", "worker"])
 def test_a_beat_or_worker_that_stands_still_is_seen_and_presence_stays_right_P47_F008(sturdy, person, name):
     """30 minutes without a sweep: /readyz and the page say so, and a killed agent reads dormant all the same.
@@ -88,12 +95,9 @@ def test_a_broker_that_stands_still_fails_readyz_and_costs_no_heartbeat_P47(stur
 
 QUICK = """
 from datetime import timedelta
-import django
-django.setup()
-from agora_web.schedule import BEAT_SCHEDULE
-for entry in BEAT_SCHEDULE.values():
-    entry.update(schedule=timedelta(seconds=0.5), options={})
 from agora_web.celery import app
+for entry in app.conf.beat_schedule.values():
+    entry.update(schedule=timedelta(seconds=0.5), options={})
 app.start(["-q", "beat", "--pidfile=", "-l", "WARNING"])
 """
 

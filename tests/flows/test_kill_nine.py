@@ -14,6 +14,7 @@ from tests.services import wait_until
 def test_no_acknowledged_heartbeat_is_lost_when_a_process_is_killed(sturdy, name):
     """1,000 heartbeats of eight clients that try again; at a third of them the process is killed."""
     tokens = {f"{name}-{n}": sturdy.register(f"{name}-{n}", liveness_mode="async") for n in range(8)}
+    swept = runs(sturdy)
     told = keep_beating(sturdy, tokens, 125, lambda: killed_and_back(sturdy, name))
     assert len(told.kept) == 1000, (told.refused, told.broken)
     assert missing(sturdy, told) == set()
@@ -22,6 +23,8 @@ def test_no_acknowledged_heartbeat_is_lost_when_a_process_is_killed(sturdy, name
         assert told.broken == 0 and told.refused == []  # a heartbeat needs the web process and the database only
     _newest_word_is_in_the_api(sturdy, tokens, told)
     wait_until(lambda: ready(sturdy), 30, "/readyz")
+    if name == "beat":
+        wait_until(lambda: runs(sturdy) > swept, 20, "the sweeps of another beat")
     _sweeps_go_on(sturdy)
 
 
