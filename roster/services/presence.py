@@ -85,10 +85,10 @@ class Work:
 
 def mark(agent: Agent, now: datetime) -> None:
     """Opens or closes the anomalies that a change of this agent bears on."""
-    if agent.recorded == states.LIVE:
-        anomalies.close_anomaly("silent_always_on", agent.slug, now)
-    elif agent.recorded == states.SILENT:
+    if agent.recorded == states.SILENT:
         anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
+    else:
+        anomalies.close_anomaly("silent_always_on", agent.slug, now)
     rivals = heard.rivals(agent.heard, now)
     if rivals:
         anomalies.keep_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)

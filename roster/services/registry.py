@@ -92,16 +92,25 @@ def edit(agent: Agent, wanted: dict, *, by: str, now: datetime) -> Agent:
     before = {name: getattr(row, name) for name in EDITABLE if name in wanted and getattr(row, name) != wanted[name]}
     if not before:
         return row
+    opened = _opened(row)
     for name in before:
         setattr(row, name, wanted[name])
-    if row.evidence_at and {"liveness_mode", "expected_interval", "ttl"} & set(before):
-        row.deadline = row.evidence_at + states.window(row.liveness_mode, row.expected_interval, row.ttl)
+    if opened and {"liveness_mode", "expected_interval", "ttl"} & set(before):
+        row.deadline = opened + states.window(row.liveness_mode, row.expected_interval, row.ttl)
     after = {name: wanted[name] for name in before}
     happenings = [journal.happened("edited", by, now, agent=row, before=before, after=after), *_edge(row, by, now)]
     row.check_after = row.deadline if row.recorded == states.LIVE else None
     presence.update_rows((*EDITABLE, "deadline", "check_after", "recorded"), [row])
+    presence.mark(row, now)
     journal.write(*happenings, changed=[row.pk])
     return row
+
+
+def _opened(row: Agent) -> datetime | None:
+    """When the present window began: at the last evidence, or later where an outage or a clock step moved it."""
+    if row.evidence_at is None or states.fault(row.facts()):
+        return row.evidence_at
+    return row.deadline - states.window(row.liveness_mode, row.expected_interval, row.ttl)
 
 
 def _edge(row: Agent, by: str, now: datetime) -> list:

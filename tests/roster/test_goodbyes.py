@@ -17,6 +17,9 @@ def sign_off(token: str, slug: str, at, session=None) -> Agent:
     return registry.sign_off(access.caller(access.digest(token)), slug, session, at)
 
 
+LEFT = {"ephemeral": "expired", "async": "dormant", "always-on": "silent"}
+
+
 @pytest.mark.parametrize("mode", LEFT)
 def test_a_goodbye_is_known_at_once_and_recorded_once_F125(mode, now):
     """Signed off is told apart from lost contact for ever; only an always-on agent's goodbye is an anomaly."""
