@@ -138,7 +138,7 @@ def come_alive(agent, at: datetime, change: Change, source: str) -> None:
     """Own evidence that ends any absence: the edge back is noted once, with what the agent was and since when."""
     prove(agent, at, source)
     if change.before.word != states.LIVE:
-        agent.live_since = at
+        agent.live_since, agent.signed_off_at = at, None  # by order of arrival: a stepped clock may say otherwise
     if change.before.word != states.LIVE or agent.recorded != states.LIVE:
         since = f" since {change.before.since:%Y-%m-%dT%H:%M:%SZ}" if change.before.since else ""
         was = change.before.word if change.before.word != states.LIVE else agent.recorded

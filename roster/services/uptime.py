@@ -76,7 +76,8 @@ def clock_stepped(step: timedelta, now: datetime) -> bool:
     if latest is None or (latest.stepped_at and abs(now - latest.stepped_at) < STEP_ONCE):
         return False
     HubUptime.objects.filter(pk=latest.pk).update(stepped_at=now, alive_at=now)
-    moved = Agent.objects.filter(deadline__gte=now - step, **IN_BOUNDS).update(deadline=F("deadline") + step)
+    open_windows = Agent.objects.filter(deadline__gte=now - step, **IN_BOUNDS)
+    moved = open_windows.update(deadline=F("deadline") + step, check_after=F("check_after") + step)
     after = {"seconds": round(step.total_seconds()), "deadlines_moved": moved}
     journal.write(journal.happened("clock_stepped", "hub", now, after=after))
     return True
