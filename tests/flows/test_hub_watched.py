@@ -63,8 +63,9 @@ def test_a_beat_or_worker_that_stands_still_is_seen_and_presence_stays_right_P47
     sturdy.register(slug, liveness_mode="async", expected_interval=60)
     wait_until(lambda: ready(sturdy), 30, "/readyz")
     with stopped(sturdy, name):
-        columns = "evidence_at = ?, last_seen = ?, deadline = ?"
-        change(sturdy, f"update roster_agent set {columns} where slug = ?", *[ago(minutes=30)] * 2, ago(minutes=28), slug)
+        columns = "evidence_at = ?, last_seen = ?, deadline = ?, check_after = ?"
+        times = [ago(minutes=30)] * 2 + [ago(minutes=28)] * 2
+        change(sturdy, f"update roster_agent set {columns} where slug = ?", *times, slug)
         sweeps_were(sturdy, 30)
         code, why = reasons(sturdy)
         assert code == 503
