@@ -61,13 +61,14 @@ async def _beat(request: HttpRequest, slug: str | None, said) -> Heard:
 
 
 def _reply(heard: Heard) -> dict:
-    row = rows.of_agent(heard.agent, heard.at)
-    window = row.ttl / states.DORMANT_FACTOR if row.mode == states.EPHEMERAL else row.expected_interval
+    """Read from the agent itself: a whole row would cost more than the rest of the answer."""
+    agent = heard.agent
+    window = agent.ttl / states.DORMANT_FACTOR if agent.liveness_mode == states.EPHEMERAL else agent.expected_interval
     return {
-        "presence": row.presence.word,
-        "waiting": row.waiting,
-        "enabled": row.enabled,
-        "disabled": schemas.disabled(row),
+        "presence": states.presence(agent.facts(), heard.at).word,
+        "waiting": agent.waiting,
+        "enabled": agent.enabled,
+        "disabled": None if agent.enabled else schemas.disabled(rows.of_agent(agent, heard.at)),
         "next_heartbeat_in": round(window * random.uniform(1 - JITTER, 1 + JITTER)),
         "server_time": schemas.stamp(heard.at),
         "rejoined": _rejoined(heard),
