@@ -11,7 +11,7 @@ class Look:
     """A page in a context of its own; ``complaints`` gathers console errors, violations and foreign requests."""
 
     def __init__(self, context, url: str):
-        self.url, self.complaints = url, []
+        self.url, self.complaints, self.refused = url, [], 0
         self.page = context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._said)
@@ -19,7 +19,9 @@ class Look:
         self.page.on("request", self._asked)
         self.page.on("dialog", self._popped)
 
-    def go(self, path: str, live: bool = True) -> Look:
+    def go(self, path: str, live: bool = True, refused: int = 0) -> Look:
+        """Opens ``path``. ``refused`` is the 4xx that is expected of it, which the browser notes in its console too."""
+        self.refused = refused
         self.answer = self.page.goto(self.url + path)
         if live:
             self.sees("#connection", "live")
@@ -54,7 +56,8 @@ class Look:
         return not self.page.evaluate("window.marked === true")
 
     def _said(self, message) -> None:
-        if message.type == "error":
+        expected = f"Failed to load resource: the server responded with a status of {self.refused} "
+        if message.type == "error" and not message.text.startswith(expected):
             self.complaints.append(f"console: {message.text} ({self.page.url})")
 
     def _asked(self, request) -> None:

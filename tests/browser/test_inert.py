@@ -86,3 +86,15 @@ def test_twenty_payloads_stay_text_on_the_agents_own_pages_P67(look, corpus):
         page.go(f"/agents/inert-{n:02}/", live=n % 7 == 0)
         page.sees("#who", "contact")
         nothing_ran(page, 1)
+
+
+def test_twenty_payloads_stay_text_in_the_admin_P67(look, corpus):
+    admin = look("/admin/", live=False)
+    for kind in ("agent", "profile", "token", "presenceedge", "act"):
+        admin.go(f"/admin/roster/{kind}/?q=inert-01", live=False)
+        assert admin.answer.status == 200, kind
+        assert admin.page.evaluate("window.hits ?? 0") == 0, kind
+    admin.go("/admin/roster/profile/?q=inert-01", live=False)
+    admin.page.locator("#result_list tbody th a").first.click()
+    admin.sees("#content", "onerror")
+    assert admin.page.evaluate("window.hits ?? 0") == 0

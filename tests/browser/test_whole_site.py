@@ -30,8 +30,9 @@ def test_the_pages_fit_both_widths_in_both_themes_without_a_complaint(look, seed
     assert no_sideways_scroll(shown)
     shown.go("/agents/site-agent/")
     assert no_sideways_scroll(shown)
-    for path, words in (("/no/such/page/", "404"), ("/sign-in/link/wrong/", "sign-in link")):
-        shown.go(path, live=False).complaints.clear()  # the browser itself notes a 4xx document in the console
+    for path, status, words in (("/no/such/page/", 404, "404"), ("/sign-in/link/wrong/", 410, "sign-in link")):
+        shown.go(path, live=False, refused=status)
+        assert shown.answer.status == status
         shown.sees("main", words)
         assert no_sideways_scroll(shown)
 
@@ -73,6 +74,6 @@ def test_without_javascript_the_pages_are_whole_and_their_forms_work(look, seede
     plain.page.wait_for_url("**/sign-in/**")
     plain.page.locator("#id_username").fill("admin")
     plain.page.locator("#id_password").fill("wrong")
+    plain.refused = 401
     plain.page.locator("button.main").click()
     plain.sees("main [role=alert]", "correct")
-    plain.complaints.clear()  # the 401 of that page
