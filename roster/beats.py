@@ -136,13 +136,14 @@ def _take_skew(agent, said: Said, at: datetime, change: Change) -> None:
 
 def come_alive(agent, at: datetime, change: Change, source: str) -> None:
     """Own evidence that ends any absence: the edge back is noted once, with what the agent was and since when."""
+    never_heard = agent.evidence_at is None
     prove(agent, at, source)
     if change.before.word != states.LIVE:
         agent.live_since, agent.signed_off_at = at, None  # by order of arrival: a stepped clock may say otherwise
     if change.before.word != states.LIVE or agent.recorded != states.LIVE:
         since = f" since {change.before.since:%Y-%m-%dT%H:%M:%SZ}" if change.before.since else ""
         was = change.before.word if change.before.word != states.LIVE else agent.recorded
-        change.note("presence", was, states.LIVE, f"was {was}{since}")
+        change.note("presence", was, states.LIVE, "first heard" if never_heard else f"was {was}{since}")
     agent.recorded = states.LIVE
 
 

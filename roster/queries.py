@@ -170,13 +170,16 @@ SHOWN_WORDS = (states.LIVE, states.SILENT, states.DORMANT, states.UNKNOWN, "disa
 def counts(now: datetime) -> list[Tally]:
     """How many listed agents there are of each word; a disabled one counts as disabled, not by its presence."""
     listed = Selection().agents(now)
-    found = {word: 0 for word in SHOWN_WORDS}
+    found = dict.fromkeys(SHOWN_WORDS, 0)
     for word, enabled, n in listed.values_list("word", "enabled").annotate(n=Count("pk")).order_by():
         found[word if enabled else "disabled"] += n
     profiles = directory.at(directory.versions()[1])
     for row in _synthesized(profiles.listed_after(""), None, now):
         found[row.sign] += 1
     return [Tally(word, found[word]) for word in SHOWN_WORDS]
+
+
+NEEDS = 20  # of each kind; a list that is longer is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,32 +189,27 @@ class Need:
     since: datetime | None
 
 
-NEED_TEXTS = {
-    "silent_always_on": "silent, though it should always be on",
-    "duplicate_sessions": "two sessions speak as this agent",
-}
-
-
 def needs_you(now: datetime) -> list[Need]:
-    """Who needs a person: open anomalies about agents, and agents that say so themselves. Most urgent, then oldest."""
+    """Who needs a person, most urgent first, then oldest: who is silent, says error, or shares an identity."""
     profiles = directory.at(directory.versions()[1])
-    needs = []
-    about = Anomaly.objects.filter(closed_at=None, kind__in=NEED_TEXTS).select_related("agent__home_node")
-    for anomaly in about.order_by("opened_at")[:20]:
-        row = rows.of_agent(anomaly.agent, now, profiles.by_slug.get(anomaly.agent.slug))
-        needs.append(Need(row, need_text(anomaly), anomaly.opened_at))
-    failing = Selection(presence=states.LIVE).agents(now).filter(status__istartswith="error", enabled=True)
-    for agent in failing.order_by("evidence_at")[:20]:
-        needs.append(Need(rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)), "says error", agent.evidence_at))
+
+    def row(agent: Agent) -> rows.Row:
+        return rows.of_agent(agent, now, profiles.by_slug.get(agent.slug))
+
+    enabled = Selection().agents(now).filter(enabled=True)
+    silent = [row(each) for each in enabled.filter(word=states.SILENT).order_by("deadline")[:NEEDS]]
+    failing = [row(each) for each in enabled.filter(word=states.LIVE, status__iexact="error").order_by("pk")[:NEEDS]]
+    twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions").select_related("agent__home_node")
+    needs = [Need(each, "silent, though it should always be on", each.presence.since) for each in silent]
+    needs += [Need(each, "says error", each.activity.as_of) for each in failing]
+    needs += [Need(row(each.agent), _twins(each), each.opened_at) for each in twins.order_by("opened_at")[:NEEDS]]
     return sorted(needs, key=lambda need: (need.row.attention != "high", need.since or now))
 
 
-def need_text(anomaly: Anomaly) -> str:
-    if anomaly.kind == "duplicate_sessions":
-        sessions = anomaly.evidence.get("sessions", [])
-        hosts = ", ".join(sorted({each["host"] or "an unnamed host" for each in sessions}))
-        return f"duplicate sessions: {len(sessions)} ({hosts})"
-    return NEED_TEXTS[anomaly.kind]
+def _twins(anomaly: Anomaly) -> str:
+    sessions = anomaly.evidence["sessions"]
+    hosts = ", ".join(sorted({each["host"] or "an unnamed host" for each in sessions}))
+    return f"duplicate sessions: {len(sessions)} ({hosts})"
 
 
 def late_sweeps(periods: dict[str, timedelta], now: datetime) -> dict[str, datetime]:

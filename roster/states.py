@@ -104,9 +104,9 @@ def presence(facts: Facts, now: datetime) -> Presence:
     if facts.evidence_at is None:
         return _never_seen(facts)
     if facts.signed_off_at is not None and facts.evidence_at <= facts.signed_off_at:
-        return _gone(facts, facts.signed_off_at, "signed off")
-    if now > facts.deadline:
-        return _gone(facts, facts.deadline, f"nothing heard for {words(_window(facts))}")
+        return _gone(facts, facts.signed_off_at, "signed off", facts.evidence_source)
+    if now > facts.deadline:  # nobody said so: the registry's own clock did
+        return _gone(facts, facts.deadline, f"nothing heard for {words(_window(facts))}", "registry")
     since = facts.live_since or facts.evidence_at
     reason = f"heard within {words(_window(facts))}"
     return Presence(LIVE, since, facts.evidence_source, facts.evidence_at, reason, deadline=facts.deadline)
@@ -122,11 +122,11 @@ def _never_seen(facts: Facts) -> Presence:
     return Presence(DORMANT if mode in PERSISTENT else UNKNOWN, None, source, None, "never seen")
 
 
-def _gone(facts: Facts, since: datetime, reason: str) -> Presence:
+def _gone(facts: Facts, since: datetime, reason: str, source: str) -> Presence:
     word = WHEN_GONE[facts.mode]
     if word == EXPIRED and facts.profile_mode in PERSISTENT:  # membership outlives a registry entry that lapsed (R37)
         return Presence(DORMANT, since, "kb_profile", facts.evidence_at, reason)
-    return Presence(word, since, facts.evidence_source, facts.evidence_at, reason, deadline=facts.deadline)
+    return Presence(word, since, source, facts.evidence_at, reason, deadline=facts.deadline)
 
 
 def words(span: timedelta) -> str:

@@ -34,24 +34,19 @@ def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> 
     return agent, raw
 
 
-def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str, **fixed) -> Agent:
-    """An active agent row with its first heartbeat; ``fixed`` are the columns that no heartbeat sets."""
+def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str) -> Agent:
+    """An active agent row with its first heartbeat."""
     profile = Profile.objects.filter(slug=slug).first()
+    mode = states.choose_mode(said.liveness_mode, said.permanent, None, profile.liveness_mode if profile else None)
+    interval = said.expected_interval or (profile and profile.expected_interval) or states.DEFAULT_INTERVAL
     agent = Agent(
-        slug=slug,
-        display_name=fixed.pop("display_name", profile.title if profile else ""),
-        liveness_mode=states.choose_mode(
-            said.liveness_mode, said.permanent, None, profile.liveness_mode if profile else None
-        ),
-        expected_interval=(profile and profile.expected_interval) or states.DEFAULT_INTERVAL,
-        lifecycle_since=now,
-        created_at=now,
-        **fixed,
-    )
-    agent.trust_posture = fixed.get("trust_posture") or POSTURES.get(agent.liveness_mode, "untrusted-host")
+        slug=slug, display_name=profile.title if profile else "", liveness_mode=mode, expected_interval=interval,
+        ttl=said.ttl or states.DEFAULT_TTL, trust_posture=POSTURES.get(mode, "untrusted-host"),
+        lifecycle_since=now, created_at=now,
+    )  # fmt: skip
     agent.save(force_insert=True)
-    registered = journal.happened("registered", by, now, agent=agent, after={"liveness_mode": agent.liveness_mode})
-    journal.write(registered, changed=[agent.pk])
+    after = {"liveness_mode": mode, "expected_interval": interval}
+    journal.write(journal.happened("registered", by, now, agent=agent, after=after), changed=[agent.pk])
     change = beats.apply(agent, said, now)
     work = presence.Work()
     work.add(agent, change, now)
