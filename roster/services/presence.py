@@ -74,7 +74,9 @@ class Work:
             self.happenings.append(
                 journal.happened(kind, agent.slug, at, agent=agent, before=before, after=after, reason=reason)
             )
-        mark(agent, at)
+        if any(kind == "presence" for kind, *_ in change.happenings):
+            mark(agent, at)
+        mark_rivals(agent, at)
 
     def write(self) -> None:
         update_rows(beats.QUIET, [agent for pk, agent in self.quiet.items() if pk not in self.news])
@@ -84,11 +86,15 @@ class Work:
 
 
 def mark(agent: Agent, now: datetime) -> None:
-    """Opens or closes the anomalies that a change of this agent bears on."""
+    """Opens or closes the anomaly of a silent always-on agent after an edge of its presence."""
     if agent.recorded == states.SILENT:
         anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
     else:
         anomalies.close_anomaly("silent_always_on", agent.slug, now)
+
+
+def mark_rivals(agent: Agent, now: datetime) -> None:
+    """Opens, or brings up to date, the anomaly of an agent as whom several sessions speak."""
     rivals = heard.rivals(agent.heard, now)
     if rivals:
         anomalies.keep_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
