@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models.expressions import RawSQL
 
 from roster import access, beats, states
 from roster.errors import Forbidden, HubError
@@ -37,43 +39,56 @@ def record(who: access.Caller, entries: list[Entry], now: datetime) -> tuple[lis
         raise Forbidden("A batch is for a node's token; an agent sends POST /api/heartbeat.")
     wanted = {entry.agent: entry for entry in entries}
     steady, newsy, refused = _sort(who.node_id, wanted, now)
-    for window, keys in steady.items():
-        Agent.objects.filter(pk__in=keys).update(
-            last_seen=now, evidence_at=now, last_seen_source="heartbeat", deadline=now + window
+    for limits, keys in steady.items():
+        Agent.objects.filter(pk__in=among(keys, "bigint")).update(
+            last_seen=now, evidence_at=now, last_seen_source="heartbeat", deadline=now + states.window(*limits)
         )
-    _record_news(newsy, wanted, now)
-    turned_away = {slug for slug, _ in refused}
-    return [slug for slug in wanted if slug not in turned_away], refused
+    if newsy:
+        _record_news(newsy, wanted, now)
+    return [slug for slug in wanted if slug not in refused], list(refused.items())
 
 
 def _sort(node_id: int, wanted: dict[str, Entry], now: datetime):
-    """Splits a batch into the steady (by window), the keys with news, and the refused."""
+    """Splits a batch into the keys of the steady by their (mode, interval, ttl), the keys with news, and the refused."""
+    steady, newsy, known = {}, [], {}
+    for pk, slug, status, task, *limits, lifecycle, home, modality, is_live in _rows(list(wanted), now):
+        known[slug] = refusal = _refusal(pk, slug, node_id, lifecycle, home, modality)
+        if refusal is not None:
+            continue
+        if is_live and _says_the_same(wanted[slug], status, task):
+            steady.setdefault(tuple(limits), []).append(pk)
+        else:
+            newsy.append(pk)
+    found = {slug: known.get(slug, False) for slug in wanted}
+    return steady, newsy, {slug: why or access.NotRegistered() for slug, why in found.items() if why is not None}
+
+
+def _rows(slugs: list[str], now: datetime):
+    """What the decision needs of the agents ``slugs``, locked in key order; no more, since each is read every time."""
     still_live = Q(recorded=states.LIVE, deadline__gte=now) & (
         Q(signed_off_at=None) | Q(signed_off_at__lt=F("evidence_at"))
     )
-    columns = ("pk", "slug", "status", "task", "liveness_mode", "expected_interval", "ttl", "lifecycle", "lifecycle_since",
-               "home_node_id", "modality")  # fmt: skip
-    rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=list(wanted)).order_by("pk")
-    live = set(rows.filter(still_live).values_list("pk", flat=True))
-    steady, newsy, known = {}, [], {}
-    for pk, slug, status, task, mode, interval, ttl, lifecycle, since, home, modality in rows.values_list(*columns):
-        known[slug] = refusal = _refusal(slug, node_id, lifecycle, since, home, modality)
-        if refusal is not None:
-            continue
-        if pk in live and _says_the_same(wanted[slug], status, task):
-            steady.setdefault(states.window(mode, interval, ttl), []).append(pk)
-        else:
-            newsy.append(pk)
-    refused = [(slug, known.get(slug, access.NotRegistered())) for slug in wanted if known.get(slug, True) is not None]
-    return steady, newsy, refused
+    columns = ("pk", "slug", "status", "task", "liveness_mode", "expected_interval", "ttl", "lifecycle", "home_node_id",
+               "modality", "is_live")  # fmt: skip
+    rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=among(slugs, "text")).order_by("pk")
+    return rows.annotate(is_live=ExpressionWrapper(still_live, BooleanField())).values_list(*columns)
 
 
-def _refusal(slug, node_id, lifecycle, since, home, modality) -> HubError | None:
+def _refusal(pk, slug, node_id, lifecycle, home, modality) -> HubError | None:
     if home not in (None, node_id) or modality != "ai":
         return access.not_yours()
     if lifecycle == states.RETIRED:
+        since = Agent.objects.values_list("lifecycle_since", flat=True).get(pk=pk)
         return access.Retired(f"The agent '{slug}' is retired.", since=since)
     return None
+
+
+def among(values: list, kind: str) -> RawSQL:
+    """``values`` of the SQL type ``kind`` for an ``__in``, bound as one parameter: a thousand parameters would cost
+    more than the write itself."""
+    if connection.vendor == "sqlite":
+        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(values)])
+    return RawSQL(f"SELECT unnest(%s::{kind}[])", [values])
 
 
 def _says_the_same(entry: Entry, status: str, task: str | None) -> bool:
