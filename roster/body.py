@@ -58,14 +58,15 @@ def _check(value: Any, where: str, depth: int, texts: bool) -> None:
     if isinstance(value, str):
         if texts:
             _check_text(value, where)
-    elif isinstance(value, dict | list):
+    elif isinstance(value, (dict, list)):  # noqa: UP038  a union is made anew each time
         if depth >= DEEPEST:
             raise Invalid(where[:200], f"nested more than {DEEPEST} levels deep")
         items = value.items() if isinstance(value, dict) else enumerate(value)
+        looked_at = (str, dict, list) if texts else (dict, list)
         for key, item in items:
             if texts and isinstance(key, str):
                 _check_text(key, where)
-            if isinstance(item, str | dict | list):
+            if isinstance(item, looked_at):
                 _check(item, _inside(where, key), depth + 1, texts)
 
 
