@@ -181,7 +181,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def _next(request: HttpRequest) -> str:
     target = request.POST.get("next") or request.GET.get("next") or "/"
     own = url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}, require_https=request.is_secure())
-    return target if own else "/"
+    return target if own and target.startswith("/") else "/"
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
