@@ -160,7 +160,7 @@ async def test_a_sign_in_link_works_once_and_for_a_day_P66(api, fleet):
     assert (await api.get(f"/sign-in/link/{old}/")).status_code == 410
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example"])
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example", "roster", "no such name"])
 async def test_a_sign_in_leads_to_own_pages_only(api, fleet, target):
     await api.get("/sign-in/")
     form = {"username": "vera", "password": "correct horse battery", "next": target, "csrfmiddlewaretoken": api.cookies["csrftoken"]}
