@@ -34,6 +34,11 @@ def operations() -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, found in paths.items() for method in found]
 
 
+def body_of(method: str) -> dict:
+    """The body with which any call of ``method`` on an agent is well-formed."""
+    return {"status": "idle"} if method == "PUT" else {}
+
+
 def addresses() -> list[tuple[str, str]]:
     """(route name, an example path) of every route in the URLconf."""
     return list(_walk(get_resolver().url_patterns, ""))

@@ -18,8 +18,14 @@ from tests.web.test_registry import AGENT
 
 TEXT = (ROOT / "docs" / "api.md").read_text()
 RIGHTS = [cells(line) for line in TEXT.splitlines() if re.match(r"\| `[A-Z]+ /api", line)]
-ABOUT = {"echo itself": "echo", "an agent at home on another node": "bram", "alder's node agent": "alder", "a person": "mira",
-         "everybody": "", "the token": ""}  # fmt: skip
+ABOUT = {
+    "echo itself": "echo",
+    "an agent at home on another node": "bram",
+    "alder's node agent": "alder",
+    "a person": "mira",
+    "everybody": "",
+    "the token": "",
+}
 
 
 def test_every_call_of_the_schema_is_in_the_reference_and_no_other():
@@ -38,22 +44,33 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
         for kind, status in zip(Fleet.KINDS, expected, strict=True):
             slug = ABOUT.get(about, f"new-{number}-{kind}")
             how = request(method, path, slug)
-            named = {} if kind == "agent" and slug == "echo" else {"Agora-Agent": slug} if path == "/api/heartbeat" else {}
-            answer = await api.request(method, path.replace("{id}", slug), headers=bearer(fleet.kinds()[kind], **named), **how)
+            named = (
+                {} if kind == "agent" and slug == "echo" else {"Agora-Agent": slug} if path == "/api/heartbeat" else {}
+            )
+            answer = await api.request(
+                method, path.replace("{id}", slug), headers=bearer(fleet.kinds()[kind], **named), **how
+            )
             assert answer.status_code == int(status), (call, about, kind, answer.text)
             stranger = await api.request(method, path.replace("{id}", slug), **how)
             assert stranger.status_code == 401, (call, about)
 
 
 def request(method: str, path: str, slug: str) -> dict:
-    bodies = {"PUT": {"status": "idle"}, "/api/heartbeats": [{"agent": slug}], "/api/nodes": {"slug": slug}, "/api/heartbeat": {}}
+    bodies = {
+        "PUT": {"status": "idle"},
+        "/api/heartbeats": [{"agent": slug}],
+        "/api/nodes": {"slug": slug},
+        "/api/heartbeat": {},
+    }
     body = bodies.get(method, bodies.get(path))
     return {} if body is None else {"json": body}
 
 
 def test_every_field_of_an_agent_is_described():
     section = TEXT.partition("\n## An agent\n")[2].partition("\n## ")[0]
-    described = set(re.findall(r"`(\w+)`", "".join(cells(line)[0] for line in section.splitlines() if line.startswith("| `"))))
+    described = set(
+        re.findall(r"`(\w+)`", "".join(cells(line)[0] for line in section.splitlines() if line.startswith("| `")))
+    )
     assert described >= AGENT
 
 
@@ -67,7 +84,11 @@ def test_every_error_code_of_the_hub_is_in_the_table():
     """Read from the code: each class of refusal, and each code given by hand."""
     from roster import body, errors
 
-    kinds = [each for each in (*vars(errors).values(), *vars(body).values()) if isinstance(each, type) and issubclass(each, errors.HubError)]
+    kinds = [
+        each
+        for each in (*vars(errors).values(), *vars(body).values())
+        if isinstance(each, type) and issubclass(each, errors.HubError)
+    ]
     codes = {each.code for each in kinds if each is not errors.HubError and each is not errors.Conflict}
     codes |= {"token_in_address", "bad_host", "bad_address", "never_deleted", "taken", "method_not_allowed", "internal"}
     table = TEXT.partition("\n### Errors\n")[2].partition("\n## ")[0]
@@ -76,8 +97,12 @@ def test_every_error_code_of_the_hub_is_in_the_table():
 
 async def test_the_examples_work_as_they_stand(api, transactional_db, enrolment):
     """Each curl line of the page, in order, asked of the real application."""
-    known = {"HUB": "", "ENROL": enrolment, "NODE_TOKEN": await in_database(lambda: make.node("alder")[2]),
-             "MANAGER_TOKEN": await in_database(make.person_token, "mira", "manager")}  # fmt: skip
+    known = {
+        "HUB": "",
+        "ENROL": enrolment,
+        "NODE_TOKEN": await in_database(lambda: make.node("alder")[2]),
+        "MANAGER_TOKEN": await in_database(make.person_token, "mira", "manager"),
+    }
     lines = re.findall(r"^    (curl .*)$", TEXT, re.M)
     assert len(lines) >= 9
     for line in lines:

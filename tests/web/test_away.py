@@ -15,7 +15,7 @@ from roster.groupcommit import GroupCommit
 from roster.offload import in_database
 from roster.services import presence
 from tests.make import bearer
-from tests.web.calls import operations, stored
+from tests.web.calls import body_of, operations, stored
 from tests.web.conftest import sign_in
 from tests.web.test_errors import check
 
@@ -40,7 +40,8 @@ async def test_no_call_takes_a_lost_database_for_a_wrong_token_P70(api, fleet, m
         away(context)
         for raw in (fleet.agent, fleet.bram, fleet.manager, "agora_a_" + "x" * 43):
             for method, path in operations():
-                answer = await api.request(method, path.replace("{id}", "bram"), json={"status": "idle"} if method == "PUT" else None, headers=bearer(raw))  # fmt: skip
+                sent = body_of(method) if method != "GET" else None
+                answer = await api.request(method, path.replace("{id}", "bram"), json=sent, headers=bearer(raw))
                 check(answer, 503, "unavailable")
                 assert answer.headers["retry-after"] == "2"
                 assert "sqlite" not in answer.text.lower() and "nowhere" not in answer.text
@@ -61,7 +62,11 @@ async def test_pages_say_so_too_and_let_nobody_in_P70(api, fleet, monkeypatch, a
             page = await api.get(address)
             assert page.status_code == 503 and page.headers["retry-after"] == "2", address
             assert "Traceback" not in page.text and "nowhere" not in page.text
-        form = {"username": "vera", "password": "correct horse battery", "csrfmiddlewaretoken": api.cookies["csrftoken"]}
+        form = {
+            "username": "vera",
+            "password": "correct horse battery",
+            "csrfmiddlewaretoken": api.cookies["csrftoken"],
+        }
         assert (await api.post("/sign-in/", data=form)).status_code == 503
     assert (await api.get("/")).status_code == 200
 
@@ -76,14 +81,18 @@ async def test_a_database_locked_from_outside_is_waited_for_and_then_503(api, fl
     lock = sqlite3.connect(name, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
-    calls = [api.post("/api/heartbeat", json={"status": "working: lost"}, headers=bearer(fleet.agent)) for _ in range(3)]
+    calls = [
+        api.post("/api/heartbeat", json={"status": "working: lost"}, headers=bearer(fleet.agent)) for _ in range(3)
+    ]
     answers = await asyncio.gather(*calls)
     assert [each.status_code for each in answers] == [503] * 3 and time.monotonic() - began < 10
     lock.execute("ROLLBACK")
     lock.close()
     told = (await api.get("/api/agents/echo", headers=bearer(fleet.agent))).json()
     assert told["task"] is None
-    assert (await api.post("/api/heartbeat", json={"status": "working: kept"}, headers=bearer(fleet.agent))).status_code == 200
+    assert (
+        await api.post("/api/heartbeat", json={"status": "working: kept"}, headers=bearer(fleet.agent))
+    ).status_code == 200
 
 
 async def test_a_process_that_cannot_authenticate_remembers_nobody(api, fleet, monkeypatch, away):

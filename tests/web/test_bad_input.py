@@ -33,7 +33,12 @@ BODIES = [
     ("a short ttl", said(ttl=4), "invalid", "ttl"),
     ("a negative interval in meta (R71)", said(meta={"expected_interval": -1}), "invalid", "meta.expected_interval"),
     ("an absurd interval in meta (R71)", said(meta={"expected_interval": 10**9}), "invalid", "meta.expected_interval"),
-    ("an interval in meta that is no number (R71)", said(meta={"expected_interval": []}), "invalid", "meta.expected_interval"),
+    (
+        "an interval in meta that is no number (R71)",
+        said(meta={"expected_interval": []}),
+        "invalid",
+        "meta.expected_interval",
+    ),
     ("a status that is no text", said(status=["idle"]), "invalid", "status"),
     ("no status", b'{"task": "x"}', "invalid", "status"),
     ("an empty status", said(status=""), "invalid", "status"),
@@ -77,7 +82,9 @@ async def test_a_bad_body_is_refused_by_field_and_leaves_no_trace(api, fleet):
             told = check(await api.put(address, content=body, headers=bearer(token) | JSON), 422, code)
             assert told["detail"]["field"].startswith(field), (what, told)
     assert await in_database(stored) == before
-    good = await api.put("/api/agents/echo", content=said(meta={"n": 10**30, "f": 1e300, "t": "é😀"}), headers=bearer(fleet.agent) | JSON)  # fmt: skip
+    good = await api.put(
+        "/api/agents/echo", content=said(meta={"n": 10**30, "f": 1e300, "t": "é😀"}), headers=bearer(fleet.agent) | JSON
+    )
     assert good.json()["meta"] == {"n": 10**30, "f": 1e300, "t": "é😀"}
 
 
@@ -97,7 +104,9 @@ async def test_one_bad_beat_costs_the_beats_beside_it_nothing(api, fleet):
 
     bad = b'{"status": "idle", "meta": {"a": 1e400}}'
     calls = [api.put("/api/agents/echo", content=bad, headers=bearer(fleet.agent) | JSON)]
-    calls += [api.put("/api/agents/bram", content=said(task=f"t{n}"), headers=bearer(fleet.bram) | JSON) for n in range(20)]
+    calls += [
+        api.put("/api/agents/bram", content=said(task=f"t{n}"), headers=bearer(fleet.bram) | JSON) for n in range(20)
+    ]
     answers = await asyncio.gather(*calls)
     assert [each.status_code for each in answers] == [422] + [200] * 20
 
@@ -105,17 +114,25 @@ async def test_one_bad_beat_costs_the_beats_beside_it_nothing(api, fleet):
 async def test_a_large_body_is_refused_whole_before_it_is_read(api, fleet):
     before = await in_database(stored)
     fits = said(x="y" * (65536 - len(said(x=""))))
-    assert (await api.put("/api/agents/echo", content=fits + b" ", headers=bearer(fleet.agent) | JSON)).status_code == 413
+    assert (
+        await api.put("/api/agents/echo", content=fits + b" ", headers=bearer(fleet.agent) | JSON)
+    ).status_code == 413
     assert await in_database(stored) == before
     assert (await api.put("/api/agents/echo", content=fits, headers=bearer(fleet.agent) | JSON)).status_code == 200
     for size, status in ((1024 * 1024, 403), (1024 * 1024 + 1, 413)):
-        answer = await api.post("/api/heartbeats", content=b'["' + b"x" * (size - 4) + b'"]', headers=bearer(fleet.agent) | JSON)
+        answer = await api.post(
+            "/api/heartbeats", content=b'["' + b"x" * (size - 4) + b'"]', headers=bearer(fleet.agent) | JSON
+        )
         assert answer.status_code == status
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json"]
+)
 async def test_another_content_type_is_refused(api, fleet, kind):
-    answer = await api.post("/api/heartbeat", content=b'{"status": "idle"}', headers=bearer(fleet.agent) | {"Content-Type": kind})
+    answer = await api.post(
+        "/api/heartbeat", content=b'{"status": "idle"}', headers=bearer(fleet.agent) | {"Content-Type": kind}
+    )
     check(answer, 415, "unsupported_media_type")
     charset = bearer(fleet.agent) | {"Content-Type": "application/json; charset=utf-8"}
     assert (await api.post("/api/heartbeat", content=b'{"status": "idle"}', headers=charset)).status_code == 200
@@ -126,14 +143,26 @@ async def test_machine_reports_ignore_what_they_do_not_know_and_all_else_refuses
     assert (await api.put("/api/agents/echo", json={"status": "idle", "future": 1}, headers=own)).status_code == 200
     assert (await api.post("/api/heartbeat", json={"future": 1}, headers=own)).status_code == 200
     assert (await api.post("/api/agents/echo/sign-off", json={"future": 1}, headers=own)).status_code == 422
-    assert (await api.post("/api/nodes", json={"slug": "n", "future": 1}, headers=bearer(fleet.manager))).status_code == 422
+    assert (
+        await api.post("/api/nodes", json={"slug": "n", "future": 1}, headers=bearer(fleet.manager))
+    ).status_code == 422
 
 
 @pytest.mark.core
 async def test_odd_addresses_are_answered_and_never_fail(api, fleet):
-    for address in ("/api/agents/a%00b", "/api/agents?q=%00", "/api/events?agent=%00&kind=%00", "/api/agents?after=%00"):
+    for address in (
+        "/api/agents/a%00b",
+        "/api/agents?q=%00",
+        "/api/events?agent=%00&kind=%00",
+        "/api/agents?after=%00",
+    ):
         check(await api.get(address, headers=bearer(fleet.agent)), 422, "invalid")
-    for address in ("/api/agents?q=%ED%A0%80", "/api/events?kind=%ff", "/api/agents?node=%F0%9F%A6%89&q=%25_", "/api/events?after=99999999999999999999"):  # fmt: skip
+    for address in (
+        "/api/agents?q=%ED%A0%80",
+        "/api/events?kind=%ff",
+        "/api/agents?node=%F0%9F%A6%89&q=%25_",
+        "/api/events?after=99999999999999999999",
+    ):
         assert (await api.get(address, headers=bearer(fleet.agent))).status_code == 200
 
 

@@ -34,9 +34,27 @@ REFUSALS = [
     (403, "never_deleted", "DELETE", "/api/agents/echo", {}),
     (405, "method_not_allowed", "PATCH", "/api/agents/echo", {}),
     (409, "taken", "POST", "/api/nodes", {"json": {"slug": "echo"}}),
-    (413, "too_large", "POST", "/api/heartbeat", {"content": b"x" * 65537, "headers": {"Content-Type": "application/json"}}),
-    (415, "unsupported_media_type", "POST", "/api/nodes", {"content": b"<a/>", "headers": {"Content-Type": "text/xml"}}),
-    (422, "malformed_body", "POST", "/api/nodes", {"content": b'{"slug": "x"', "headers": {"Content-Type": "application/json"}}),
+    (
+        413,
+        "too_large",
+        "POST",
+        "/api/heartbeat",
+        {"content": b"x" * 65537, "headers": {"Content-Type": "application/json"}},
+    ),
+    (
+        415,
+        "unsupported_media_type",
+        "POST",
+        "/api/nodes",
+        {"content": b"<a/>", "headers": {"Content-Type": "text/xml"}},
+    ),
+    (
+        422,
+        "malformed_body",
+        "POST",
+        "/api/nodes",
+        {"content": b'{"slug": "x"', "headers": {"Content-Type": "application/json"}},
+    ),
     (422, "invalid", "POST", "/api/nodes", {"json": {"slug": "x", "lifecycle": "retired"}}),
     (422, "invalid", "POST", "/api/nodes", {"json": {"slug": "-x"}}),
 ]
@@ -88,6 +106,10 @@ async def test_a_retired_agent_can_be_read_and_can_write_no_more(api, fleet):
     await in_database(Agent.objects.filter(slug="echo").update, lifecycle="retired")
     own = bearer(fleet.agent)
     assert (await api.get("/api/agents/echo", headers=own)).status_code == 200
-    for method, address in (("PUT", "/api/agents/echo"), ("POST", "/api/heartbeat"), ("POST", "/api/agents/echo/sign-off")):
+    for method, address in (
+        ("PUT", "/api/agents/echo"),
+        ("POST", "/api/heartbeat"),
+        ("POST", "/api/agents/echo/sign-off"),
+    ):
         body = {} if address.endswith("off") else {"status": "idle"}
         check(await api.request(method, address, json=body, headers=own), 410, "retired")

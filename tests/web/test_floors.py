@@ -11,8 +11,8 @@ import pytest
 from tests.hubs import ROOT
 from tests.make import bearer
 
-# The first release of each line with the mends for CVE-2024-39329, CVE-2025-13473 (names told by time) and CVE-2025-14550
-# (repeated headers).
+# The first release of each line with the mends for CVE-2024-39329 and CVE-2025-13473 (names told by time) and for
+# CVE-2025-14550 (repeated headers).
 MENDED = {(5, 2): (5, 2, 11), (6, 0): (6, 0, 2)}
 
 

@@ -32,7 +32,9 @@ class Acts(HTMLParser):
             self.forms.append(self._open)
         if tag == "input" and told.get("name") == "csrfmiddlewaretoken" and self._open is not None:
             self._open["token"] = True
-        self.hx += [name for name in told if name.removeprefix("data-") in ("hx-post", "hx-put", "hx-patch", "hx-delete")]
+        self.hx += [
+            name for name in told if name.removeprefix("data-") in ("hx-post", "hx-put", "hx-patch", "hx-delete")
+        ]
 
     def handle_endtag(self, tag):
         if tag == "form":
@@ -42,8 +44,12 @@ class Acts(HTMLParser):
 async def pages(api) -> dict[str, str]:
     """Every page of the URLconf that an admin can read, with its text; pages of rows that exist among them."""
     row = await in_database(lambda: User.objects.get(username="vera"))
-    more = [f"/admin/auth/user/{row.pk}/change/", f"/admin/auth/user/{row.pk}/password/", "/agents/mira/",
-            f"/admin/roster/agent/{row.agent.pk}/change/" if await in_database(lambda: row.agent.pk) else ""]  # fmt: skip
+    more = [
+        f"/admin/auth/user/{row.pk}/change/",
+        f"/admin/auth/user/{row.pk}/password/",
+        "/agents/mira/",
+        f"/admin/roster/agent/{row.agent.pk}/change/" if await in_database(lambda: row.agent.pk) else "",
+    ]
     found = {}
     called = {path.replace("{id}", "echo") for _, path in operations()}
     for address in [*(each for _, each in addresses() if each not in called), *filter(None, more)]:
@@ -124,7 +130,11 @@ async def test_the_admin_deletes_nothing_and_is_for_admins(api, admins):
     user = await in_database(User.objects.get, username="vera")
     before = await in_database(stored)
     form = {"csrfmiddlewaretoken": api.cookies["csrftoken"], "post": "yes"}
-    for address in (f"/admin/roster/agent/{row.pk}/delete/", f"/admin/auth/user/{user.pk}/delete/", "/admin/roster/token/1/delete/"):
+    for address in (
+        f"/admin/roster/agent/{row.pk}/delete/",
+        f"/admin/auth/user/{user.pk}/delete/",
+        "/admin/roster/token/1/delete/",
+    ):
         assert (await api.post(address, data=form)).status_code in (403, 302), address
     assert await in_database(stored) == before
     for name in ("vera", "mira"):

@@ -28,7 +28,7 @@ HOSTILE = [
 
 
 class Elements(HTMLParser):
-    """Whatever in a page could act: scripts, handlers, htmx attributes, odd links, and elements that we do not write."""
+    """Whatever in a page could act: scripts, handlers, htmx attributes, odd links, elements of others."""
 
     def __init__(self, page: str):
         super().__init__(convert_charrefs=True)
@@ -59,9 +59,17 @@ def hostile(fleet):
 
     def fill(payload: str) -> Agent:
         agent = Agent.objects.get(slug="echo")
-        Agent.objects.filter(pk=agent.pk).update(display_name=payload, enabled=False, disabled_reason=payload, disabled_by=payload[:64])
-        make.profile("echo", title=payload, role=payload, contact=payload, capabilities=[payload],
-                     body=f"# {payload}\n\n{payload}\n\n[x](javascript:alert(1)) ![x](https://evil.example/p.png)")  # fmt: skip
+        Agent.objects.filter(pk=agent.pk).update(
+            display_name=payload, enabled=False, disabled_reason=payload, disabled_by=payload[:64]
+        )
+        make.profile(
+            "echo",
+            title=payload,
+            role=payload,
+            contact=payload,
+            capabilities=[payload],
+            body=f"# {payload}\n\n{payload}\n\n[x](javascript:alert(1)) ![x](https://evil.example/p.png)",
+        )
         return agent
 
     return fill
@@ -70,15 +78,40 @@ def hostile(fleet):
 @pytest.mark.parametrize("payload", HOSTILE)
 async def test_what_an_agent_writes_is_text_on_every_page_F062(api, fleet, hostile, payload):
     agent = await in_database(hostile, payload)
-    body = {"status": payload, "task": payload, "work_mode": payload[:64], "meta": {payload: payload}, "session": payload, "host": payload}
+    body = {
+        "status": payload,
+        "task": payload,
+        "work_mode": payload[:64],
+        "meta": {payload: payload},
+        "session": payload,
+        "host": payload,
+    }
     for session in (payload, payload + "2"):
-        assert (await api.put("/api/agents/echo", json=body | {"session": session}, headers=bearer(fleet.agent))).status_code == 200
+        assert (
+            await api.put("/api/agents/echo", json=body | {"session": session}, headers=bearer(fleet.agent))
+        ).status_code == 200
     await api.put("/api/agents/echo", json=body | {"session": payload}, headers=bearer(fleet.agent))
     await api.post("/api/nodes", json={"slug": "cedar", "name": payload}, headers=bearer(fleet.manager))
     await sign_in(api, "ada")
-    admin = ["/admin/roster/agent/", f"/admin/roster/agent/{agent.pk}/change/", "/admin/roster/profile/", "/admin/roster/presenceedge/",
-             "/admin/roster/act/", "/admin/roster/anomaly/", "/admin/roster/node/", "/admin/"]  # fmt: skip
-    for address in ("/", "/agents/echo/", *admin, f"/?q={payload}", f"/sign-in/?next={payload}", "/agents/x/", f"/agents/{payload}/"):
+    admin = [
+        "/admin/roster/agent/",
+        f"/admin/roster/agent/{agent.pk}/change/",
+        "/admin/roster/profile/",
+        "/admin/roster/presenceedge/",
+        "/admin/roster/act/",
+        "/admin/roster/anomaly/",
+        "/admin/roster/node/",
+        "/admin/",
+    ]
+    for address in (
+        "/",
+        "/agents/echo/",
+        *admin,
+        f"/?q={payload}",
+        f"/sign-in/?next={payload}",
+        "/agents/x/",
+        f"/agents/{payload}/",
+    ):
         page = await api.get(address)
         found = Elements(page.text)
         assert page.status_code in (200, 302, 404) and found.acting == [], (address, found.acting)
@@ -90,7 +123,9 @@ async def test_what_an_agent_writes_is_text_on_every_page_F062(api, fleet, hosti
 async def test_a_hostile_id_is_refused_and_told_as_text_F062(api, fleet):
     from urllib.parse import quote
 
-    answer = await api.put(f"/api/agents/{quote(PAYLOAD, safe='')}", json={"status": "idle"}, headers=bearer(fleet.enrolment))
+    answer = await api.put(
+        f"/api/agents/{quote(PAYLOAD, safe='')}", json={"status": "idle"}, headers=bearer(fleet.enrolment)
+    )
     told = check(answer, 422, "invalid")
     assert PAYLOAD in told["message"] and answer.headers["x-content-type-options"] == "nosniff"
     assert not await in_database(Agent.objects.filter(slug__contains="hx-post").exists)

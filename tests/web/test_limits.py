@@ -56,7 +56,9 @@ async def test_an_address_that_guesses_is_slowed_whatever_it_forwards_F108(fleet
     async with calling_from("203.0.113.9") as guesser:
         said = []
         for n in range(40):
-            headers = bearer(f"agora_a_{n:043}", **{"X-Forwarded-For": f"198.51.100.{n}", "Forwarded": f"for=198.51.100.{n}"})
+            headers = bearer(
+                f"agora_a_{n:043}", **{"X-Forwarded-For": f"198.51.100.{n}", "Forwarded": f"for=198.51.100.{n}"}
+            )
             said.append((await guesser.get("/api/whoami", headers=headers)).status_code)
         assert said == [401] * 8 + [429] * 32
         assert (await guesser.get("/api/whoami", headers=bearer(fleet.agent))).status_code == 200

@@ -32,7 +32,20 @@ async def test_paging_shows_everybody_once_in_order_of_id(api, fleet):
     everybody = sum(found, [])
     assert all(len(each) == 3 for each in found[:-1])
     assert everybody == sorted(set(everybody))
-    assert set(everybody) == {"0-zero", "aaron", "ada", "alder", "birch", "bram", "echo", "kept", "m.1", "mira", "vera", "zoe"}
+    assert set(everybody) == {
+        "0-zero",
+        "aaron",
+        "ada",
+        "alder",
+        "birch",
+        "bram",
+        "echo",
+        "kept",
+        "m.1",
+        "mira",
+        "vera",
+        "zoe",
+    }
     assert await pages(api, fleet.agent, "limit=12") == [everybody]
 
 
@@ -67,7 +80,9 @@ async def test_filters_choose_by_what_is_shown(api, fleet):
     assert await ids("lifecycle=retired") == [] and "echo" in await ids("lifecycle=active")
 
 
-@pytest.mark.parametrize("query", ["presence=asleep", "lifecycle=fired", "mode=weird", "limit=0", "limit=501", "limit=x"])
+@pytest.mark.parametrize(
+    "query", ["presence=asleep", "lifecycle=fired", "mode=weird", "limit=0", "limit=501", "limit=x"]
+)
 async def test_a_filter_that_means_nothing_is_refused_by_name(api, fleet, query):
     answer = await api.get(f"/api/agents?{query}", headers=bearer(fleet.agent))
     assert (answer.status_code, answer.json()["error"]["detail"]["field"]) == (422, query.partition("=")[0])
@@ -79,7 +94,10 @@ async def test_a_cursor_over_the_events_waits_for_an_edge(api, fleet):
     first = (await api.get("/api/events?limit=500", headers=own)).json()
     keys = {"id", "at", "kind", "agent", "by", "before", "after", "reason"}
     assert all(set(each) == keys for each in first["events"])
-    assert (await api.get(f"/api/events?after={first['next']}", headers=own)).json() == {"events": [], "next": first["next"]}
+    assert (await api.get(f"/api/events?after={first['next']}", headers=own)).json() == {
+        "events": [],
+        "next": first["next"],
+    }
     await api.post("/api/agents/echo/sign-off", headers=own)
     await api.post("/api/heartbeat", json={"status": "busy"}, headers=own)
     later = (await api.get(f"/api/events?after={first['next']}&agent=echo&kind=presence", headers=own)).json()

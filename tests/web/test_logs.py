@@ -16,8 +16,20 @@ from tests.make import bearer
 from tests.web.conftest import sign_in
 
 FORGED = "2026-01-01 00:00:00,000 WARNING agora.security: forged"
-BREAKS = {"CR LF": "\r\n", "LF": "\n", "CR": "\r", "NEL": "\x85", "VT": "\x0b", "LS": "\u2028", "PS": "\u2029", "ANSI": "\x1b[2K\x1b[1A",
-          "backspace": "\b\b\b\b", "right to left": "\u202e", "isolate": "\u2066", "C1": "\x9b2K"}  # fmt: skip
+BREAKS = {
+    "CR LF": "\r\n",
+    "LF": "\n",
+    "CR": "\r",
+    "NEL": "\x85",
+    "VT": "\x0b",
+    "LS": "\u2028",
+    "PS": "\u2029",
+    "ANSI": "\x1b[2K\x1b[1A",
+    "backspace": "\b\b\b\b",
+    "right to left": "\u202e",
+    "isolate": "\u2066",
+    "C1": "\x9b2K",
+}
 
 
 def lines(text: str) -> list[str]:
@@ -37,7 +49,11 @@ async def test_nobody_forges_a_line_P68(api, fleet, logged, name):
     await api.get(f"/api/agents/{sent}")
     await api.get(f"/api/{sent}")
     await api.get(f"/agents/{sent}/")
-    await api.put("/api/agents/echo", json={"status": hostile, "task": hostile, "meta": {hostile: hostile}}, headers=bearer(fleet.agent))
+    await api.put(
+        "/api/agents/echo",
+        json={"status": hostile, "task": hostile, "meta": {hostile: hostile}},
+        headers=bearer(fleet.agent),
+    )
     await api.get("/sign-in/")
     form = {"username": hostile, "password": hostile, "csrfmiddlewaretoken": api.cookies["csrftoken"]}
     await api.post("/sign-in/", data=form)
@@ -58,7 +74,9 @@ async def test_what_an_exception_carries_stays_one_line_of_bounded_length_P68_F1
     assert "failed" in said and "\\u0000" in said
 
 
-async def test_a_sweep_that_fails_on_what_an_agent_sent_is_recorded_and_the_next_one_runs_F164(transactional_db, monkeypatch, now):
+async def test_a_sweep_that_fails_on_what_an_agent_sent_is_recorded_and_the_next_one_runs_F164(
+    transactional_db, monkeypatch, now
+):
     """An exception whose text holds a NUL and 2 MB: the run is failed, by the name of the error, and all goes on."""
     from datetime import timedelta
 
@@ -111,7 +129,11 @@ async def test_the_life_of_a_token_is_in_the_journal_P73(api, fleet):
 
     made, fresh, events = await in_database(life)
     assert [(each.kind, each.reason) for each in events] == [
-        ("token_issued", "registered"), ("token_revoked", "rotated"), ("token_issued", "registered"), ("token_revoked", "left")]
+        ("token_issued", "registered"),
+        ("token_revoked", "rotated"),
+        ("token_issued", "registered"),
+        ("token_revoked", "left"),
+    ]
     assert [(each.after or each.before)["prefix"] for each in events] == [made[:14], made[:14], fresh[:14], fresh[:14]]
     assert events[-1].by == "mira"
     told = (await api.get("/api/events?agent=nora&limit=500", headers=bearer(fleet.agent))).json()["events"]

@@ -12,8 +12,15 @@ async def test_a_manager_enrols_a_node_with_its_agent_and_its_token(api, fleet):
     assert made.status_code == 201 and set(made.json()) == {"node", "agent", "token"}
     assert made.json()["node"] == {"slug": "cedar", "name": "Rack 3", "lifecycle": "enrolled"}
     told = made.json()["agent"]
-    assert (told["id"], told["kind"], told["liveness_mode"], told["home_node"]) == ("cedar", "node", "always-on", "cedar")
-    beaten = await api.post("/api/heartbeat", json={"status": "idle"}, headers=bearer(made.json()["token"]) | {"Agora-Agent": "cedar"})
+    assert (told["id"], told["kind"], told["liveness_mode"], told["home_node"]) == (
+        "cedar",
+        "node",
+        "always-on",
+        "cedar",
+    )
+    beaten = await api.post(
+        "/api/heartbeat", json={"status": "idle"}, headers=bearer(made.json()["token"]) | {"Agora-Agent": "cedar"}
+    )
     assert beaten.json()["presence"] == "live"
 
 
@@ -21,7 +28,12 @@ async def test_only_a_manager_enrols(api, fleet):
     for kind, raw in fleet.kinds().items():
         answer = await api.post("/api/nodes", json={"slug": f"n-{kind}"}, headers=bearer(raw))
         assert answer.status_code == (201 if kind in ("manager", "admin") else 403), kind
-    assert await in_database(lambda: set(Node.objects.values_list("slug", flat=True))) == {"alder", "birch", "n-manager", "n-admin"}
+    assert await in_database(lambda: set(Node.objects.values_list("slug", flat=True))) == {
+        "alder",
+        "birch",
+        "n-manager",
+        "n-admin",
+    }
 
 
 async def test_a_taken_name_is_a_conflict_and_makes_nothing(api, fleet):
@@ -48,7 +60,13 @@ async def test_a_batch_says_what_was_taken_and_what_was_not(api, fleet):
     assert answer.status_code == 200 and set(answer.json()) == {"accepted", "refused"}
     assert sorted(answer.json()["accepted"]) == ["alder", "echo"]
     refused = {(each["agent"], each["code"]) for each in answer.json()["refused"]}
-    assert refused == {("bram", "not_yours"), ("nobody", "not_registered"), ("mira", "not_yours"), ("echo2", "invalid"), (None, "invalid")}
+    assert refused == {
+        ("bram", "not_yours"),
+        ("nobody", "not_registered"),
+        ("mira", "not_yours"),
+        ("echo2", "invalid"),
+        (None, "invalid"),
+    }
     told = (await api.get("/api/agents/echo", headers=bearer(fleet.agent))).json()
     assert (told["task"], told["last_seen_source"]) == ("a", "heartbeat")
     assert not await in_database(Agent.objects.filter(slug__in=["nobody", "echo2"]).exists)

@@ -8,20 +8,65 @@ from roster.models import Agent
 from roster.offload import in_database
 from tests import make
 from tests.make import bearer
-from tests.web.calls import operations, stored
+from tests.web.calls import body_of, operations, stored
 
 WRITES = [(method, path) for method, path in operations() if "{id}" in path and method in ("PUT", "POST")]
 FORBIDDEN = {
-    "id": "other", "slug": "other", "pk": 1, "display_name": "Boss", "kind": "node", "modality": "human", "lifecycle": "retired",
-    "lifecycle_since": "2020-01-01T00:00:00Z", "enabled": False, "disabled": {"reason": "x"}, "disabled_reason": "x",
-    "home_node": "birch", "home_node_id": 1, "waiting": 7, "trust_posture": "hardened", "user": 1, "recorded": "silent",
-    "presence": "dormant", "presence_since": "2020-01-01T00:00:00Z", "last_seen": "2030-01-01T00:00:00Z", "last_seen_source": "x",
-    "evidence_at": "2030-01-01T00:00:00Z", "deadline": "2030-01-01T00:00:00Z", "check_after": None, "signed_off_at": None,
-    "changed": 0, "created_at": "2020-01-01T00:00:00Z", "expires_at": "2030-01-01T00:00:00Z", "token": "agora_a_mine",
-    "heard": {}, "clock_skew": 1, "role": "admin", "by": "mira", "source": "verified", "verified": True,
-}  # fmt: skip
-UNTOUCHED = ("slug", "display_name", "kind", "modality", "lifecycle", "lifecycle_since", "enabled", "disabled_reason", "home_node_id",
-             "waiting", "trust_posture", "user_id", "recorded", "check_after", "created_at", "heard", "clock_skew")  # fmt: skip
+    "id": "other",
+    "slug": "other",
+    "pk": 1,
+    "display_name": "Boss",
+    "kind": "node",
+    "modality": "human",
+    "lifecycle": "retired",
+    "lifecycle_since": "2020-01-01T00:00:00Z",
+    "enabled": False,
+    "disabled": {"reason": "x"},
+    "disabled_reason": "x",
+    "home_node": "birch",
+    "home_node_id": 1,
+    "waiting": 7,
+    "trust_posture": "hardened",
+    "user": 1,
+    "recorded": "silent",
+    "presence": "dormant",
+    "presence_since": "2020-01-01T00:00:00Z",
+    "last_seen": "2030-01-01T00:00:00Z",
+    "last_seen_source": "x",
+    "evidence_at": "2030-01-01T00:00:00Z",
+    "deadline": "2030-01-01T00:00:00Z",
+    "check_after": None,
+    "signed_off_at": None,
+    "changed": 0,
+    "created_at": "2020-01-01T00:00:00Z",
+    "expires_at": "2030-01-01T00:00:00Z",
+    "token": "agora_a_mine",
+    "heard": {},
+    "clock_skew": 1,
+    "role": "admin",
+    "by": "mira",
+    "source": "verified",
+    "verified": True,
+}
+UNTOUCHED = (
+    "slug",
+    "display_name",
+    "kind",
+    "modality",
+    "lifecycle",
+    "lifecycle_since",
+    "enabled",
+    "disabled_reason",
+    "home_node_id",
+    "waiting",
+    "trust_posture",
+    "user_id",
+    "recorded",
+    "check_after",
+    "created_at",
+    "heard",
+    "clock_skew",
+)
 
 
 @pytest.mark.core
@@ -33,11 +78,12 @@ async def test_no_agent_writes_anothers_entry_P60(api, fleet):
         for method, path in WRITES:
             for slug in {"echo", "mallory", "bram", "alder", "mira", "nobody"} - {own}:
                 before = await in_database(stored)
-                body = {"status": "idle"} if method == "PUT" else {}
-                answer = await api.request(method, path.replace("{id}", slug), json=body, headers=bearer(token))
+                answer = await api.request(
+                    method, path.replace("{id}", slug), json=body_of(method), headers=bearer(token)
+                )
                 assert answer.status_code == 403, (method, path, slug)
                 assert await in_database(stored) == before
-            good = await api.request(method, path.replace("{id}", own), json={"status": "idle"} if method == "PUT" else {}, headers=bearer(token))  # fmt: skip
+            good = await api.request(method, path.replace("{id}", own), json=body_of(method), headers=bearer(token))
             assert good.status_code == 200
 
 
@@ -47,7 +93,9 @@ async def test_a_name_in_the_header_lends_an_agent_nothing_P60(api, fleet):
         answer = await api.post("/api/heartbeat", json={}, headers=bearer(fleet.agent, **{"Agora-Agent": slug}))
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, code)
     assert await in_database(stored) == before
-    assert (await api.post("/api/heartbeat", json={}, headers=bearer(fleet.agent, **{"Agora-Agent": "echo"}))).status_code == 200
+    assert (
+        await api.post("/api/heartbeat", json={}, headers=bearer(fleet.agent, **{"Agora-Agent": "echo"}))
+    ).status_code == 200
 
 
 async def test_a_node_speaks_for_those_at_home_there_and_for_the_homeless_P60(api, fleet):
@@ -95,5 +143,16 @@ async def test_a_new_agent_cannot_give_itself_more_P60(api, fleet):
     made = await api.put("/api/agents/new", json={"status": "idle"} | FORBIDDEN, headers=bearer(fleet.enrolment))
     told = made.json()
     assert made.status_code == 201 and told["token"] != "agora_a_mine"
-    assert (told["id"], told["kind"], told["modality"], told["lifecycle"], told["enabled"]) == ("new", "employee", "ai", "active", True)
-    assert (told["home_node"], told["trust_posture"], told["waiting"], told["presence"]) == (None, "untrusted-host", 0, "live")
+    assert (told["id"], told["kind"], told["modality"], told["lifecycle"], told["enabled"]) == (
+        "new",
+        "employee",
+        "ai",
+        "active",
+        True,
+    )
+    assert (told["home_node"], told["trust_posture"], told["waiting"], told["presence"]) == (
+        None,
+        "untrusted-host",
+        0,
+        "live",
+    )

@@ -12,7 +12,7 @@ from roster.offload import in_database
 from roster.services import tokens
 from tests import make
 from tests.make import bearer
-from tests.web.calls import PUBLIC, addresses, operations
+from tests.web.calls import PUBLIC, addresses, body_of, operations
 from tests.web.test_errors import check
 
 
@@ -44,7 +44,9 @@ async def test_every_call_needs_a_valid_token_P59_F055_F114(api, revoked, fleet)
     for method, path in operations():
         address = path.replace("{id}", "echo")
         for what, headers in bad_headers(revoked).items():
-            answer = await api.request(method, address, headers=headers, json={"status": "idle"} if method != "GET" else None)
+            answer = await api.request(
+                method, address, headers=headers, json={"status": "idle"} if method != "GET" else None
+            )
             assert answer.status_code == 401, (method, path, what)
             check(answer, 401, "unauthorized")
         # the refusal comes before anything is read: a bad body tells a stranger nothing
@@ -65,7 +67,9 @@ async def test_a_token_of_another_agent_opens_nothing_F055(api, fleet):
     for method, path in operations():
         if "{id}" not in path or method == "GET":
             continue
-        answer = await api.request(method, path.replace("{id}", "bram"), json={"status": "idle"} if method == "PUT" else {}, headers=bearer(fleet.agent))  # fmt: skip
+        answer = await api.request(
+            method, path.replace("{id}", "bram"), json=body_of(method), headers=bearer(fleet.agent)
+        )
         assert answer.status_code == 403, (method, path)
 
 
@@ -112,7 +116,10 @@ async def test_no_websocket_serves_a_stranger_P59(fleet):
 
 async def test_the_admin_has_no_way_in_of_its_own(api, fleet):
     form = {"username": "ada", "password": "correct horse battery"}
-    for answer in (await api.get("/admin/login/?next=/admin/"), await api.post("/admin/login/?next=/admin/", data=form)):
+    for answer in (
+        await api.get("/admin/login/?next=/admin/"),
+        await api.post("/admin/login/?next=/admin/", data=form),
+    ):
         assert answer.status_code in (302, 403) and "agora_session" not in answer.cookies
     assert (await api.get("/admin/login/?next=/admin/")).headers["location"] == "/sign-in/?next=%2Fadmin%2F"
 

@@ -13,11 +13,11 @@ from roster.offload import in_database
 from tests import make
 from tests.make import bearer
 
-AGENT = {
-    "id", "display_name", "kind", "modality", "lifecycle", "enabled", "disabled", "liveness_mode", "permanent", "presence",
-    "presence_since", "status", "activity", "task", "work_mode", "attention", "meta", "expected_interval", "last_seen",
-    "last_seen_source", "home_node", "sessions", "waiting", "synthesized", "trust_posture", "expires_at",
-}  # fmt: skip
+AGENT = set(
+    """id display_name kind modality lifecycle enabled disabled liveness_mode permanent presence presence_since status
+    activity task work_mode attention meta expected_interval last_seen last_seen_source home_node sessions waiting synthesized
+    trust_posture expires_at""".split()
+)
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -40,14 +40,24 @@ async def test_all_times_are_utc_with_a_z(api, fleet):
     told = (await api.get("/api/agents/echo", headers=bearer(fleet.agent))).json()
     beaten = (await api.post("/api/heartbeat", json={}, headers=bearer(fleet.agent))).json()
     events = (await api.get("/api/events", headers=bearer(fleet.agent))).json()["events"]
-    times = [told["last_seen"], told["presence_since"], told["activity"]["as_of"], beaten["server_time"], events[0]["at"]]
+    times = [
+        told["last_seen"],
+        told["presence_since"],
+        told["activity"]["as_of"],
+        beaten["server_time"],
+        events[0]["at"],
+    ]
     assert all(STAMP.fullmatch(each) for each in times), times
 
 
 async def test_permanent_is_taken_and_given_back_derived(api, fleet):
     """R68 and the old hub's bodies: ``permanent`` maps to always-on; false on an existing agent changes nothing."""
     made = await api.put("/api/agents/old", json={"status": "busy", "permanent": True}, headers=bearer(fleet.enrolment))
-    assert (made.json()["permanent"], made.json()["liveness_mode"], made.json()["status"]) == (True, "always-on", "busy")
+    assert (made.json()["permanent"], made.json()["liveness_mode"], made.json()["status"]) == (
+        True,
+        "always-on",
+        "busy",
+    )
     own = bearer(made.json()["token"])
     again = (await api.put("/api/agents/old", json={"status": "idle", "permanent": False}, headers=own)).json()
     assert (again["permanent"], again["liveness_mode"]) == (True, "always-on")
@@ -158,7 +168,13 @@ async def test_whoami_names_every_kind_of_token(api, fleet):
 async def test_a_senders_clock_never_becomes_a_time_of_the_hub_F004_F005(api, fleet):
     """F004 and F005: claims of time only ever show as skew; no field of a body sets last_seen."""
     own, now = bearer(fleet.agent), timezone.now()
-    for claim in (now - timedelta(hours=3), now + timedelta(hours=3), None, "1970-01-01T00:00:00Z", now + timedelta(days=400)):
+    for claim in (
+        now - timedelta(hours=3),
+        now + timedelta(hours=3),
+        None,
+        "1970-01-01T00:00:00Z",
+        now + timedelta(days=400),
+    ):
         body = {"status": "idle", "last_active": str(claim), "last_seen": str(claim)}
         if claim:
             body["sent_at"] = str(claim)

@@ -39,8 +39,17 @@ def digests(monkeypatch) -> list[str]:
     return made
 
 
-@pytest.mark.parametrize("method, address", [("GET", "/api/agents/echo"), ("GET", "/api/agents/nobody"), ("POST", "/api/heartbeat"),
-                                             ("PUT", "/api/agents/echo"), ("PUT", "/api/agents/nobody"), ("POST", "/api/heartbeats")])  # fmt: skip
+@pytest.mark.parametrize(
+    "method, address",
+    [
+        ("GET", "/api/agents/echo"),
+        ("GET", "/api/agents/nobody"),
+        ("POST", "/api/heartbeat"),
+        ("PUT", "/api/agents/echo"),
+        ("PUT", "/api/agents/nobody"),
+        ("POST", "/api/heartbeats"),
+    ],
+)
 async def test_every_wrong_token_costs_the_same_work_P61_F178(api, wrong, digests, settings, caplog, method, address):
     """Counted: queries and digests; compared: the bytes, the request's own id apart."""
     settings.DEBUG = True  # Django logs its queries then, from every thread
@@ -50,7 +59,9 @@ async def test_every_wrong_token_costs_the_same_work_P61_F178(api, wrong, digest
         digests.clear()
         with caplog.at_level(logging.DEBUG, logger="django.db.backends"):
             answer = await api.request(method, address, headers=bearer(raw))
-        queries = [record.sql for record in caplog.records if hasattr(record, "sql") and record.sql.startswith("SELECT")]
+        queries = [
+            record.sql for record in caplog.records if hasattr(record, "sql") and record.sql.startswith("SELECT")
+        ]
         work[what] = (len(queries), len(digests))
         number = answer.json()["error"]["request_id"].encode()
         headers = {name: value for name, value in answer.headers.items() if name != "x-request-id"}

@@ -14,7 +14,7 @@ from roster.offload import in_database
 from roster.services import people, tokens
 from tests import make
 from tests.make import bearer
-from tests.web.calls import operations
+from tests.web.calls import body_of, operations
 from tests.web.conftest import sign_in
 
 
@@ -34,7 +34,8 @@ async def test_no_raw_token_is_kept_or_logged_P58_F107(api, fleet, logged):
     raws = [*fleet.kinds().values(), fleet.bram, fleet.birch]
     for raw in raws:
         for method, path in operations():
-            await api.request(method, path.replace("{id}", "echo"), json={"status": "idle"} if method == "PUT" else None, headers=bearer(raw))  # fmt: skip
+            sent = body_of(method) if method != "GET" else None
+            await api.request(method, path.replace("{id}", "echo"), json=sent, headers=bearer(raw))
         await api.get(f"/api/whoami?token={raw}")
         await api.get(f"/api/agents/{raw}", headers=bearer(raw))
         await api.get(f"/agents/{raw}/")
@@ -53,7 +54,10 @@ async def test_no_raw_token_is_kept_or_logged_P58_F107(api, fleet, logged):
 
 async def test_a_token_is_random_enough_and_stored_as_a_digest_P58(fleet):
     stored = await in_database(lambda: list(Token.objects.values_list("prefix", "digest")))
-    assert all(re.fullmatch(r"agora_[aenp]_[\w-]{6}", prefix) and re.fullmatch(r"[0-9a-f]{64}", digest) for prefix, digest in stored)
+    assert all(
+        re.fullmatch(r"agora_[aenp]_[\w-]{6}", prefix) and re.fullmatch(r"[0-9a-f]{64}", digest)
+        for prefix, digest in stored
+    )
     made = {secrets.token_urlsafe(32) for _ in range(3)}
     assert all(len(each) == len(fleet.agent) - 8 for each in made)  # 32 bytes: 256 bits
 

@@ -45,7 +45,11 @@ async def test_guessing_stops_after_a_few_tries_P62_F108(fleet):
 
 async def test_a_guesser_locks_nobody_else_out_P62_F109(fleet):
     """A second operator behind the same address signs in; the first does from another; open sessions go on."""
-    async with calling_from("203.0.113.5") as early, calling_from("203.0.113.5") as proxy, calling_from("203.0.113.6") as home:
+    async with (
+        calling_from("203.0.113.5") as early,
+        calling_from("203.0.113.5") as proxy,
+        calling_from("203.0.113.6") as home,
+    ):
         await sign_in(early, "mira")
         await guess(proxy, "ada", 20)
         await guess(proxy, "mira", 20)
@@ -75,6 +79,7 @@ async def test_a_known_and_an_unknown_name_are_refused_alike_P61(fleet):
 
 async def test_a_session_begins_with_a_new_key_and_ends_for_good_P66(api, fleet):
     """A key planted before the sign-in is worth nothing after it, and neither is the real one after the sign-out."""
+
     def planted() -> str:
         store = SessionStore()
         store["planted"] = True
@@ -141,7 +146,11 @@ asyncio.run(ask())
 from django.conf import settings
 print(settings.SESSION_COOKIE_SECURE, settings.CSRF_COOKIE_SECURE)
 """
-    env = os.environ | {"AGORA_URL": "https://hub.example", "AGORA_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "agora_web.settings"}
+    env = os.environ | {
+        "AGORA_URL": "https://hub.example",
+        "AGORA_DATA": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "agora_web.settings",
+    }
     said = subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     cookie, flags = said.stdout.splitlines()
@@ -160,10 +169,18 @@ async def test_a_sign_in_link_works_once_and_for_a_day_P66(api, fleet):
     assert (await api.get(f"/sign-in/link/{old}/")).status_code == 410
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example", "roster", "no such name"])
+@pytest.mark.parametrize(
+    "target",
+    ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example", "roster", "no such name"],
+)
 async def test_a_sign_in_leads_to_own_pages_only(api, fleet, target):
     await api.get("/sign-in/")
-    form = {"username": "vera", "password": "correct horse battery", "next": target, "csrfmiddlewaretoken": api.cookies["csrftoken"]}
+    form = {
+        "username": "vera",
+        "password": "correct horse battery",
+        "next": target,
+        "csrfmiddlewaretoken": api.cookies["csrftoken"],
+    }
     assert (await api.post("/sign-in/", data=form)).headers["location"] == "/"
     form |= {"next": "/agents/echo/", "csrfmiddlewaretoken": api.cookies["csrftoken"]}
     assert (await api.post("/sign-in/", data=form)).headers["location"] == "/agents/echo/"
