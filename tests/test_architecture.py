@@ -91,7 +91,6 @@ def test_every_module_of_the_roster_has_its_layer():
     assert {module(path) for path in ROSTER} == set(RANK)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("path", ROSTER, ids=name)
 def test_a_module_imports_lower_layers_and_its_own_only(path):
     own = RANK[module(path)]

@@ -12,7 +12,7 @@ from roster import directory, states
 from roster.models import Agent, Node, Profile
 
 # Offsets in seconds from the moment of the look: the deadline itself, a microsecond beside it, and anything.
-OFFSETS = st.sampled_from([0, 1e-6, -1e-6, 1, -1, 60, -60, 3600, -3600]) | st.integers(-10**6, 10**6)
+OFFSETS = st.sampled_from([0, 1e-6, -1e-6, 60, -60]) | st.integers(-10**6, 10**6)
 SECONDS = st.sampled_from([5, 60, 1800, 3600, states.LONGEST])
 BAD_SECONDS = st.sampled_from([0, -5, 4, states.LONGEST + 1, 10**12])
 MODES = st.sampled_from(states.MODES)
@@ -22,7 +22,7 @@ TIMES = ("evidence_at", "deadline", "signed_off_at", "last_seen")
 @st.composite
 def agents(draw, broken: bool) -> dict:
     """The columns of one agent row, its times as offsets."""
-    evidence = draw(st.none() | OFFSETS)
+    evidence = draw(st.one_of(OFFSETS, OFFSETS, st.none()))
     seconds = SECONDS | BAD_SECONDS if broken else SECONDS
     return {
         "liveness_mode": draw(MODES | st.just("weird") if broken else MODES),
@@ -32,7 +32,7 @@ def agents(draw, broken: bool) -> dict:
         "last_seen": evidence,
         "last_seen_source": "" if evidence is None else "heartbeat",
         "deadline": draw(st.none() | OFFSETS if broken or evidence is None else OFFSETS),
-        "signed_off_at": draw(st.none() | OFFSETS | st.just(evidence)),
+        "signed_off_at": draw(st.one_of(st.none(), st.none(), OFFSETS, st.just(evidence))),
         "status": draw(st.sampled_from(["", "idle", "busy", "error", "working: the 50% job", "compiling"])),
         "task": draw(st.none() | st.just("the 50% job")),
         "lifecycle": draw(st.sampled_from(["active", "active", "draining", "retired"])),
@@ -46,7 +46,7 @@ def agents(draw, broken: bool) -> dict:
 @st.composite
 def profiles(draw) -> list[dict]:
     """Profiles: some belong to an agent row, some stand alone."""
-    slugs = st.sampled_from(["a-0", "a-1", "p-1", "p-2"])
+    slugs = st.sampled_from(["a-0", "a-0", "a-1", "p-1"])
     columns = st.fixed_dictionaries({
         "slug": slugs,
         "title": st.sampled_from(["", "Echo the Second", "Scribe"]),

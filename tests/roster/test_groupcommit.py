@@ -109,19 +109,19 @@ async def test_one_who_gives_up_during_its_write_disturbs_nobody(gate):
     assert await outcomes(group.submit(2)) == [4]
 
 
-async def test_where_the_write_fails_everybody_of_the_group_hears_it_and_the_next_group_is_written():
-    broken = [True]
+async def test_where_the_write_fails_everybody_of_the_group_hears_it_and_the_next_group_is_written(gate):
+    group = held(gate)
 
     def write(items):
-        if broken:
-            broken.pop()
-            raise OperationalError("database is locked")
-        return items
+        group._write = gate  # only this once
+        raise OperationalError("database is locked")
 
-    group = GroupCommit(write, "test")
-    found = await outcomes(*(group.submit(i) for i in range(3)))
-    assert isinstance(found[0], OperationalError)
-    assert await outcomes(group.submit(2)) == [2]
+    futures = [group.submit(i) for i in range(1, 4)]
+    group._write = write
+    gate.open.set()
+    found = await outcomes(*futures)
+    assert [type(each) for each in found] == [OperationalError] * 3
+    assert await outcomes(group.submit(2)) == [4]
 
 
 def test_callers_of_many_loops_get_each_their_own_outcome():

@@ -4,6 +4,7 @@ the admin say the same of random rows, also of rows that no constraint would let
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib import admin
@@ -53,6 +54,22 @@ def test_every_surface_shows_the_word_of_the_pure_function_P04(fleet):
             assert in_sql[agent.slug] == expected
             assert schemas.agent(row)["presence"] == expected
             assert on_the_page(row) == expected
+
+
+@pytest.mark.parametrize("mode", states.MODES)
+@pytest.mark.parametrize("profile", [None, *states.MODES])
+@pytest.mark.parametrize("over", [-1e-6, 0, 1e-6])
+def test_every_surface_turns_at_the_same_microsecond_P04(over, profile, mode, now):
+    """The deadline itself and a microsecond around it, with and without a profile."""
+    deadline = now - timedelta(seconds=over)
+    heard = {"evidence_at": now - timedelta(hours=1), "last_seen": now - timedelta(hours=1), "deadline": deadline}
+    agent = Agent.objects.create(slug="a-0", liveness_mode=mode, **heard)
+    if profile:
+        make.profile("a-0", now, liveness_mode=profile)
+    expected = states.presence(facts_of(agent), now).word
+    assert expected == "live" if over <= 0 else expected in ("silent", "dormant", "expired")
+    row = queries.one("a-0", now)
+    assert queries.Selection(presence=expected).agents(now).get().word == row.presence.word == on_the_page(row) == expected
 
 
 @given(fleets(broken=BROKEN))

@@ -230,3 +230,9 @@ def test_a_batch_wakes_the_dormant_and_notes_the_edge(echo, now):
     fleet.beat(["echo"], later)
     assert edges("echo")[-2:] == [("live", "dormant"), ("dormant", "live")]
 
+
+def test_a_line_without_news_from_an_agent_that_was_overdue_is_still_a_return(echo, now):
+    """No sweep has run, so it is recorded live; its window had passed all the same, and the return is told."""
+    Fleet(now).beat(["echo"], now + hours(2))
+    assert edges("echo")[-1] == ("dormant", "live")
+    assert Agent.objects.get(slug="echo").live_since == now + hours(2)
