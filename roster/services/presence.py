@@ -51,10 +51,17 @@ def record(group: list[Beat]) -> list[Heard | HubError]:
 def _one(beat: Beat, speaker: Agent | HubError, work: Work) -> Heard | HubError:
     if isinstance(speaker, HubError):
         return speaker
-    profile_mode = access.declared_mode(speaker) if speaker.liveness_mode == states.EPHEMERAL else None
-    change = beats.apply(speaker, beat.said, beat.received_at, profile_mode)
+    change = beats.apply(speaker, beat.said, beat.received_at, _profile_mode(speaker, beat))
     work.add(speaker, change, beat.received_at)
     return Heard(speaker, change.before, beat.received_at)
+
+
+def _profile_mode(speaker: Agent, beat: Beat) -> str | None:
+    """What the profile declares, looked up only where it matters: it decides how an absent ephemeral agent reads."""
+    leaves = (beat.said.status or "").strip().lower() == states.DORMANT
+    if leaves or states.presence(speaker.facts(), beat.received_at).word == states.EXPIRED:
+        return access.declared_mode(speaker)
+    return None
 
 
 class Work:
