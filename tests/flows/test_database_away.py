@@ -106,7 +106,7 @@ def test_what_waited_in_memory_was_never_acknowledged_F131(sturdy, soak):
             kill(sturdy, "web")
         wait_until(lambda: sturdy.up["processes"]["web"] != old, 30, "another web process")
 
-    told = keep_beating(sturdy, tokens, 50, away)
+    told = keep_beating(sturdy, tokens, 50, away, tries=120)
     assert len(told.kept) == 500
     assert missing(sturdy, told) == set()
     assert told.broken > 0 and set(told.refused) <= {503}
