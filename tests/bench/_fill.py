@@ -1,30 +1,30 @@
 """Fills the store of the environment with agents that were just heard. A script of its own, so that each store has its
 own Django: python tests/bench/_fill.py AGENTS"""
 
-import os
+import hashlib
 import sys
 from datetime import timedelta
 
 import _lib
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
 
 
-def agents(count: int, first: int = 0, **columns):
-    """Inserts the agents ``first`` to ``first + count - 1``, async, live since now; ``columns`` overrides."""
+def agents(count: int):
+    """Inserts ``count`` agents, async, live since now; tasks and times differ as they do in a real fleet."""
     from django.utils import timezone
 
     from roster.models import Agent
 
     now = timezone.now()
-    common = {
-        "liveness_mode": "async", "status": "working", "task": "measuring", "recorded": "live",
-        "last_seen": now, "evidence_at": now, "live_since": now, "last_seen_source": "heartbeat",
-        "deadline": now + timedelta(hours=1), "check_after": now + timedelta(hours=1), "created_at": now,
-    } | columns  # fmt: skip
-    rows = (Agent(slug=_lib.slug(number), **common) for number in range(first, first + count))
-    return Agent.objects.bulk_create(rows, batch_size=500)
+    same = {"liveness_mode": "async", "status": "working", "recorded": "live", "live_since": now, "created_at": now,
+            "deadline": now + timedelta(hours=1), "check_after": now + timedelta(hours=1),
+            "last_seen_source": "heartbeat"}  # fmt: skip
+
+    def agent(number: int) -> Agent:
+        slug, seen = _lib.slug(number), now - timedelta(milliseconds=number % 600_000)
+        task = f"step {hashlib.sha256(slug.encode()).hexdigest()[:12]}"
+        return Agent(slug=slug, task=task, last_seen=seen, evidence_at=seen, **same)
+
+    return Agent.objects.bulk_create(map(agent, range(count)), batch_size=500)
 
 
 def tokens(rows) -> None:
@@ -43,7 +43,7 @@ def tokens(rows) -> None:
 
 
 def main() -> None:
-    django.setup()
+    _lib.set_up_django()
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)

@@ -129,6 +129,25 @@ def cpu(*pids: int) -> float:
     return sum(sum(each.cpu_times()[:2]) for pid in pids for each in tree(pid))
 
 
+def set_up_django() -> None:
+    """Makes this process one of the hub's, on the store that its environment names."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
+    django.setup()
+
+
+def counting(queries: list[str]):
+    """A wrapper for a connection that notes each statement but those that only frame a transaction."""
+
+    def note(execute, sql, *rest):
+        if not sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE")):
+            queries.append(sql)
+        return execute(sql, *rest)
+
+    return note
+
+
 def slug(number: int) -> str:
     return f"agent-{number:06}"
 

@@ -1,12 +1,8 @@
 """Enrols a node in the store of the environment and prints its token."""
 
-import os
+import _lib
 
-import _lib  # noqa: F401  puts the checkout on the path
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
-django.setup()
+_lib.set_up_django()
 
 from django.utils import timezone  # noqa: E402
 
