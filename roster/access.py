@@ -50,6 +50,10 @@ def caller(token_digest: str) -> Caller:
     return Caller(token.kind, named.slug if named else token.prefix, token.pk, token.agent_id, token.node_id, role)
 
 
+def is_person(name: str) -> bool:
+    return User.objects.filter(username=name).exists()
+
+
 def role_of(user) -> str | None:
     """The highest role of a person, by group; a superuser is an admin; an inactive person has none."""
     if user is None or not user.is_active:

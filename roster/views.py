@@ -139,7 +139,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         answer["Retry-After"] = str(why.retry_after)
         return answer
     if not form.is_valid():
-        log.warning("sign-in failed: %s from %s", name, request.META.get("REMOTE_ADDR", ""))
+        # some type their password where the name belongs
+        told = name if access.is_person(name) else "an unknown name"
+        log.warning("sign-in failed: %s from %s", told, request.META.get("REMOTE_ADDR", ""))
         return render(request, "registration/sign_in.html", {"form": form, "next": target}, status=401)
     tries.forget(who)
     _let_in(request, form.get_user())

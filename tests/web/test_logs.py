@@ -13,7 +13,7 @@ from roster.offload import in_database
 from roster.services import guard, sweeps, tokens
 from tests import make
 from tests.make import bearer
-from tests.web.conftest import sign_in
+from tests.web.conftest import calling_from, sign_in
 
 FORGED = "2026-01-01 00:00:00,000 WARNING agora.security: forged"
 BREAKS = {
@@ -117,6 +117,9 @@ async def test_refusals_are_logged_with_what_and_from_where_P73(api, fleet, logg
     await api.post("/guard/release/", data={})
     assert "CSRF" in logged()
     assert "wrong" not in logged()
+    async with calling_from("203.0.113.4") as hasty:
+        await sign_in(hasty, "correct horse battery", "vera")
+    assert "sign-in failed: an unknown name from 203.0.113.4" in logged() and "horse" not in logged()
 
 
 async def test_the_life_of_a_token_is_in_the_journal_P73(api, fleet):

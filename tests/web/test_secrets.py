@@ -38,7 +38,10 @@ async def test_no_raw_token_is_kept_or_logged_P58_F107(api, fleet, logged):
             await api.request(method, path.replace("{id}", "echo"), json=sent, headers=bearer(raw))
         await api.get(f"/api/whoami?token={raw}")
         await api.get(f"/api/agents/{raw}", headers=bearer(raw))
+        await api.get(f"/api/agents/{raw}")
+        await api.delete(f"/api/agents/{raw}", headers=bearer(raw))
         await api.get(f"/agents/{raw}/")
+        await sign_in(api, raw, raw)
         await api.get("/api/whoami", headers={"Authorization": f"Basic {raw}"})
     rotated = await in_database(lambda: tokens.rotate(tokens.by_prefix(fleet.agent), by="test", now=timezone.now()))
     await api.post("/api/heartbeat", json={}, headers=bearer(rotated))
@@ -109,6 +112,7 @@ def test_what_a_hub_writes_holds_no_raw_token_P58_F107(hub):
         client.post("/api/heartbeat", json={"status": "idle"})
         client.get(f"/api/whoami?access_token={raw}")
         client.get(f"/api/agents/{raw}")
+        client.delete(f"/api/agents/{raw}")
         client.get(f"/agents/{raw}/")
     with hub.client(node) as client:
         client.get("/api/whoami")
