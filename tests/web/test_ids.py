@@ -76,6 +76,7 @@ async def test_twenty_odd_ids_are_refused_naming_what_is_allowed_F048_P46(api, f
         sent = quote(slug, safe="").replace(".", "%2E") if slug == ".." else quote(slug, safe="")
         answer = await api.put(f"/api/agents/{sent}", json={"status": "idle"}, headers=bearer(fleet.enrolment))
         told = check(answer, 422, "invalid")
+        assert told["message"].startswith(f"id: '{slug}' is not a legal id."), told
         assert told["detail"]["field"] == "id" and "lower-case letters, digits, '.', '_' and '-'" in told["message"], (
             slug
         )

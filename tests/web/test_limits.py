@@ -51,16 +51,17 @@ async def test_one_noisy_agent_blocks_none_behind_the_same_address_F109(api, fle
         assert await statuses(api, 2, "GET", "/api/whoami", headers=bearer(raw)) == [200] * 2
 
 
-async def test_an_address_that_guesses_is_slowed_whatever_it_forwards_F108(fleet, tight):
+async def test_an_address_that_guesses_is_slowed_whatever_it_forwards_F108(fleet, tight, soak):
     """Another token and another X-Forwarded-For each time change nothing; another real peer is heard."""
     async with calling_from("203.0.113.9") as guesser:
         said = []
-        for n in range(40):
+        count = 1000 if soak else 40
+        for n in range(count):
             headers = bearer(
                 f"agora_a_{n:043}", **{"X-Forwarded-For": f"198.51.100.{n}", "Forwarded": f"for=198.51.100.{n}"}
             )
             said.append((await guesser.get("/api/whoami", headers=headers)).status_code)
-        assert said == [401] * 8 + [429] * 32
+        assert said[:8] == [401] * 8 and set(said[8:]) <= {401, 429} and said.count(401) <= 8 + count // 100
         assert (await guesser.get("/api/whoami", headers=bearer(fleet.agent))).status_code == 200
     async with calling_from("203.0.113.10") as neighbour:
         assert (await neighbour.get("/api/whoami")).status_code == 401

@@ -15,8 +15,8 @@ from tests.make import bearer
 
 AGENT = set(
     """id display_name kind modality lifecycle enabled disabled liveness_mode permanent presence presence_since status
-    activity task work_mode attention meta expected_interval last_seen last_seen_source home_node sessions waiting synthesized
-    trust_posture expires_at""".split()
+    activity task work_mode attention meta expected_interval last_seen last_seen_source home_node sessions waiting
+    synthesized trust_posture expires_at""".split()
 )
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
