@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import Case, F, IntegerField, Q, When
 from django.db.models.expressions import RawSQL
 
 from roster import access, beats, states
@@ -71,7 +71,8 @@ def _rows(slugs: list[str], now: datetime):
     columns = ("pk", "slug", "status", "task", "liveness_mode", "expected_interval", "ttl", "lifecycle", "home_node_id",
                "modality", "is_live")  # fmt: skip
     rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=among(slugs, "text")).order_by("pk")
-    return rows.annotate(is_live=ExpressionWrapper(still_live, BooleanField())).values_list(*columns)
+    is_live = Case(When(still_live, then=1), default=0, output_field=IntegerField())  # a boolean is converted row by row
+    return rows.annotate(is_live=is_live).values_list(*columns)
 
 
 def _refusal(pk, slug, node_id, lifecycle, home, modality) -> HubError | None:
