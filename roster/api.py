@@ -39,7 +39,12 @@ async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat
     return _json(_reply(await _beat(request, request.headers.get("Agora-Agent"), body.said())))
 
 
-@router.post("/heartbeats", auth=auth.bearer, summary="Up to 1,000 heartbeats with a node's token")
+@router.post(
+    "/heartbeats",
+    auth=auth.bearer,
+    summary="Up to 1,000 heartbeats with a node's token",
+    openapi_extra={"requestBody": {"content": {"application/json": {"schema": schemas.BATCH_BODY}}, "required": True}},
+)
 async def post_heartbeats(request: HttpRequest):
     """Body: `{"heartbeats": [{"agent", "status", "task"}]}`, or the list itself. Says which were accepted and refused."""
     entries, malformed = schemas.batch_entries(parse(request))

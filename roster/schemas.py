@@ -90,6 +90,20 @@ class NewNode(Schema):
     name: str = Field("", max_length=200)
 
 
+_line = {
+    "type": "object",
+    "required": ["agent"],
+    "properties": {
+        "agent": {"type": "string"},
+        "status": {"type": "string", "minLength": 1, "maxLength": 200},
+        "task": {"type": "string", "maxLength": 1000},
+    },
+}
+_lines = {"type": "array", "items": _line, "maxItems": BATCH_LARGEST}
+# Told by hand, since the lines of a batch are checked by hand: see ``_line_problem``.
+BATCH_BODY = {"anyOf": [{"type": "object", "properties": {"heartbeats": _lines}, "required": ["heartbeats"]}, _lines]}
+
+
 def stamp(moment: datetime | None) -> str | None:
     """RFC 3339 in UTC with a Z (R220)."""
     if moment is None:

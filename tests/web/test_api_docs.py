@@ -66,6 +66,15 @@ def request(method: str, path: str, slug: str) -> dict:
     return {} if body is None else {"json": body}
 
 
+def test_the_schema_tells_the_body_of_every_call_that_writes():
+    from agora_web.api import api
+
+    schema = api.get_openapi_schema()
+    for method, path in operations():
+        assert ("requestBody" in schema["paths"][path][method.lower()]) == (method in ("PUT", "POST")), (method, path)
+    assert schema["security"] == [{"bearer": []}]
+
+
 def test_every_field_of_an_agent_is_described():
     section = TEXT.partition("\n## An agent\n")[2].partition("\n## ")[0]
     described = set(
