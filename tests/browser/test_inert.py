@@ -38,8 +38,8 @@ from roster.models import Profile
 from roster.services import profiles
 for n, payload in enumerate(json.loads(%r)):
     profiles.save(
-        Profile(slug=f"inert-{n:02}", title=payload[:160], role=payload[:160], capabilities=[payload], contact=payload[:160],
-                body=payload, liveness_mode="async"),
+        Profile(slug=f"inert-{n:02}", title=payload[:160], role=payload[:160], contact=payload[:160],
+                capabilities=[payload], body=payload, liveness_mode="async"),
         by="test", now=timezone.now())
 """
 ACTIVE = (
@@ -55,8 +55,8 @@ def corpus(hub):
     hub.command("shell", "-c", PREPARE % json.dumps(PAYLOADS))
     tokens = []
     for n, payload in enumerate(PAYLOADS):
-        said = {"task": payload, "meta": {"x": payload, payload[:60]: "y"}, "work_mode": payload[:64], "host": payload[:60]}
-        tokens.append(hub.register(f"inert-{n:02}", **said))
+        said = {"task": payload, "work_mode": payload[:64], "host": payload[:60]}
+        tokens.append(hub.register(f"inert-{n:02}", meta={"x": payload, payload[:60]: "y"}, **said))
     return tokens
 
 

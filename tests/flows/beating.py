@@ -10,6 +10,7 @@ import httpx
 
 from tests.flows.outside import rows
 from tests.hubs import Hub
+from tests.services import wait_until
 
 GIVE_UP = 40.0  # seconds a client keeps trying one heartbeat
 
@@ -29,8 +30,8 @@ def keep_beating(hub: Hub, tokens: dict[str, str], count: int, meanwhile=lambda:
     told = Told()
     with ThreadPoolExecutor(len(tokens) + 1) as pool:
         clients = [pool.submit(_client, hub.url, slug, token, count, told, tries) for slug, token in tokens.items()]
-        while len(told.kept) < len(tokens) * count / 3 and not all(each.done() for each in clients):
-            time.sleep(0.005)
+        third = len(tokens) * count / 3
+        wait_until(lambda: len(told.kept) >= third, tries, "a third of the heartbeats")
         meanwhile()
         for each in clients:
             each.result()
@@ -43,7 +44,7 @@ def _client(url: str, slug: str, token: str, count: int, told: Told, tries: floa
             task = f"{slug} {n} {time.monotonic_ns()}"
             until = time.monotonic() + tries
             while not _sent(client, task, told) and time.monotonic() < until:
-                time.sleep(0.1)
+                time.sleep(0.1)  # a real client's pause before it tries again
 
 
 def _sent(client: httpx.Client, task: str, told: Told) -> bool:

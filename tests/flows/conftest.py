@@ -24,7 +24,8 @@ def sturdy(tmp_path_factory):
 def second_web(hub):
     """The address of a second web process beside the one of ``hub``, on the same database and broker."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        command = [sys.executable, "-m", "daphne", "-v", "0", "--fd", str(listener.fileno()), "agora_web.asgi:application"]
+        descriptor = str(listener.fileno())
+        command = [sys.executable, "-m", "daphne", "-v", "0", "--fd", descriptor, "agora_web.asgi:application"]
         env = hubs.environment(hub.data, REDIS_URL=f"unix://{hub.data / 'run' / 'valkey.sock'}")
         process = subprocess.Popen(command, cwd=hubs.ROOT, env=env, pass_fds=(listener.fileno(),))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

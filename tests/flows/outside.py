@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import timedelta
 
@@ -66,3 +67,8 @@ def ready(hub: Hub) -> bool:
             return client.get("/readyz", timeout=5).status_code == 200
     except httpx.TransportError:
         return False
+
+
+def lasting(seconds: float) -> None:
+    """Lets an outage last: its length is part of what happens, nothing is waited for."""
+    threading.Event().wait(seconds)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.flows.beating import keep_beating, missing
-from tests.flows.outside import kill, ready
+from tests.flows.outside import kill, lasting, ready
 from tests.services import wait_until
 
 
@@ -101,8 +101,7 @@ def test_what_waited_in_memory_was_never_acknowledged_F131(sturdy, soak):
     def away():
         old = sturdy.up["processes"]["web"]
         with locked(sturdy):
-            until = time.monotonic() + (60 if soak else 1)
-            wait_until(lambda: time.monotonic() > until, 70)
+            lasting(60 if soak else 1)
             kill(sturdy, "web")
         wait_until(lambda: sturdy.up["processes"]["web"] != old, 30, "another web process")
 

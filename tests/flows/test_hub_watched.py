@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests import hubs
-from tests.flows.outside import ago, change, killed_and_back, ready, rows
+from tests.flows.outside import ago, change, killed_and_back, lasting, ready, rows
 from tests.services import Valkey, wait_until
 
 
@@ -42,7 +42,7 @@ def reasons(hub) -> tuple[int, str]:
 
 def sweeps_were(hub, minutes: int) -> None:
     """Moves the hub's sweeps, and its own start, into the past: as if nothing had swept since."""
-    change(hub, "update roster_sweeprun set started_at = ?, finished_at = ?", ago(minutes=minutes), ago(minutes=minutes))
+    change(hub, "update roster_sweeprun set started_at = ?, finished_at = ?", *[ago(minutes=minutes)] * 2)
     change(hub, "update roster_hubuptime set up_at = ?", ago(minutes=minutes + 1))
 
 
@@ -78,7 +78,7 @@ def test_a_beat_or_worker_that_stands_still_is_seen_and_presence_stays_right_P47
     killed_and_back(sturdy, "beat")  # another beat sweeps at once
     wait_until(lambda: ready(sturdy), 30, "/readyz")
     assert "is late" not in person.get("/").text
-    recorded = "select count(*) from roster_event join roster_agent on roster_agent.id = agent_id where slug = ? and by = ?"
+    recorded = "select count(*) from roster_event e join roster_agent a on a.id = e.agent_id where slug = ? and by = ?"
     wait_until(lambda: rows(sturdy, recorded, slug, "sweep") == [(1,)], 10, "the edge")
 
 
@@ -114,7 +114,7 @@ def test_after_a_broker_outage_beat_ticks_on_without_a_restart_F012(tmp_path, so
     try:
         wait_until(lambda: ticks.llen("celery") >= 3, 20, "the first ticks")
         broker.kill()
-        away(90 if soak else 3)
+        lasting(90 if soak else 3)
         assert beat.poll() is None
         broker.start()
         wait_until(lambda: ticks.llen("celery") >= 8, 20, "ticks after the outage")
@@ -123,10 +123,3 @@ def test_after_a_broker_outage_beat_ticks_on_without_a_restart_F012(tmp_path, so
         beat.kill()
         beat.wait()
         broker.stop()
-
-
-def away(seconds: float) -> None:
-    """Lets an outage last."""
-    import threading
-
-    threading.Event().wait(seconds)

@@ -1,4 +1,4 @@
-"""kill -9 of each process of the embedded hub while heartbeats come in: nothing acknowledged is lost, all is well again."""
+"""kill -9 of each process of the embedded hub under heartbeats: nothing acknowledged is lost, all is well again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an open page is sent: what was committed, once rendered for all, in the right order, also where a nudge is lost."""
+"""What an open page is sent: what was committed, rendered once for all, in order, also where a nudge is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roster.live import feed as feeds
 from roster.models import HubUptime
 from tests import make
 from tests import settings as servers
-from tests.live.conftest import said_until, sign_in
+from tests.live.conftest import said_until
 
 
 class RolledBack(Exception):
@@ -43,6 +43,7 @@ async def test_a_committed_change_is_pushed_to_an_open_page(pages, cookie, agent
     assert version_of(text) == await version()
 
 
+@pytest.mark.core
 async def test_what_was_rolled_back_is_never_pushed_P42(pages, cookie, agent, beat):
     """A hundred changes that were rolled back: neither a nudge on the channel layer nor a message on the page."""
     _, token = await agent("echo", status="idle")
@@ -72,6 +73,7 @@ async def test_what_was_rolled_back_is_never_pushed_P42(pages, cookie, agent, be
     assert nudge["version"] == version_of(text) == await version()
 
 
+@pytest.mark.core
 async def test_a_row_is_rendered_once_for_all_twenty_pages_that_show_it(pages, cookie, agent, beat, monkeypatch):
     """One change costs one render a process, however many pages are open."""
     row, token = await agent("echo", status="idle")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
 from roster.live import consumers
@@ -34,6 +35,7 @@ async def test_only_the_hubs_own_pages_open_a_websocket_P64_F063(pages, cookie, 
         await said_until(page, "cursor")
 
 
+@pytest.mark.core
 async def test_without_a_sign_in_the_page_is_told_so_after_the_handshake(pages):
     """A refused handshake reads as a broken line to a browser, which then tries for ever; 4401 it understands."""
     page = await pages.open("")
@@ -94,7 +96,8 @@ async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(
     page, other = await pages.open(cookie), await pages.open(other_cookie)
     await beat(token, status="working: before")
     await said_until(page, "before")
-    await sync_to_async(revoke)(client, await sync_to_async(lambda: consumers.access.User.objects.get(username="mira"))())
+    user = await User.objects.aget(username="mira")
+    await sync_to_async(revoke)(client, user)
     if revoke is not delete_the_session:  # that one ends everybody's
         await beat(token, status="working: after")
         await said_until(other, "after")

