@@ -62,7 +62,7 @@ def fleets(broken: bool = False):
 
 @contextmanager
 def stored(fleet: tuple[list[dict], list[dict]], now: datetime):
-    """The fleet in the database as seen from ``now``, written past the services and the constraints; gone afterwards."""
+    """The fleet in the database as seen from ``now``, written past services and constraints; gone afterwards."""
     with transaction.atomic():
         _write(*fleet, now)
         directory._kept = None

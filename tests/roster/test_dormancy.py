@@ -106,8 +106,8 @@ def test_a_dead_agent_whose_record_says_working_flips_once_in_twenty_sweeps_F083
 
 
 def test_a_machine_that_slept_and_sends_its_queue_at_once_flips_once_each_way_F121(now):
-    """45 min asleep with an interval of 60 s, then 45 beats within a second; half an hour of quiet follows. Turning away
-    part of the burst is the API's affair; the rule here is that none of it makes a flap."""
+    """45 min asleep with an interval of 60 s, then 45 beats within a second; half an hour of quiet follows. Turning
+    away part of the burst is the API's affair; the rule here is that none of it makes a flap."""
     _, token = make.agent("laptop", now, liveness_mode="async", expected_interval=60)
     wake = now + minutes(45)
     for i in range(9):

@@ -184,7 +184,8 @@ def test_a_group_of_heartbeats_gives_each_its_own_answer(now):
 def test_two_heartbeats_of_one_agent_in_a_group_count_one_after_the_other(now):
     _, token = make.agent("one", now, liveness_mode="async", expected_interval=60)
     later = now + seconds(600)
-    first, second = presence.record([beat(token, later, status="error"), beat(token, later + seconds(1), status="idle")])
+    pair = [beat(token, later, status="error"), beat(token, later + seconds(1), status="idle")]
+    first, second = presence.record(pair)
     assert (first.before.word, second.before.word) == ("dormant", "live")
     assert edges("one")[1:] == [("dormant", "live")]
 

@@ -24,8 +24,8 @@ def blocked(now):
 
 @pytest.mark.core
 def test_no_edge_is_recorded_while_many_would_flip_at_once_and_every_page_is_right_P07(blocked, now):
-    """Ingest is blocked for 10 min: 0 edges, the computed word on every page, a banner; the beats come back and the hold
-    ends by itself."""
+    """Ingest is blocked for 10 min: 0 edges, the computed word on every page, a banner; the beats come back and the
+    hold ends by itself."""
     fleet, cut, ok = blocked
     for at in (now + minutes(5), now + minutes(10)):
         run = sweep(at)
@@ -115,7 +115,7 @@ def test_each_sweep_is_held_for_itself(now):
 
 def test_a_lock_that_kept_every_heartbeat_out_flips_nobody_F019(now):
     """60 agents with an interval of 30 s, 90 s in which the table was locked; no deadline is moved, since the hub never
-    went down. The sweep after it holds, the pages show the computed word under a banner, and the first beats read live."""
+    went down. The sweep after it holds, the pages show the computed word under a banner, the first beats read live."""
     fleet, locked = Fleet(now), many(60, now, interval=30)
     at = now + seconds(90)
     run = sweep(at)

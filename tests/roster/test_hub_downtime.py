@@ -1,4 +1,4 @@
-"""Hub downtime is nobody's fault (design rule 8): what had not passed when the hub went down gets a window of its own."""
+"""Hub downtime is nobody's fault (design rule 8): what had not passed when the hub went down gets a new window."""
 
 import pytest
 from django.db import connection
@@ -33,8 +33,8 @@ def forty(now) -> dict[str, list[str]]:
 
 @pytest.mark.core
 def test_hub_downtime_is_nobodys_fault_F001(now):
-    """40 agents heard a minute before t0; the hub is away for 2 h; the first sweep comes 5 s after its return, before any
-    heartbeat: 0 edges, each deadline moved once, to one own limit after the return."""
+    """40 agents heard a minute before t0; the hub is away for 2 h; the first sweep comes 5 s after its return, before
+    any heartbeat: 0 edges, each deadline moved once, to one own limit after the return."""
     forty(now - minutes(1))
     up(now - minutes(1), now)
     back = now + hours(2)
@@ -110,8 +110,8 @@ def test_two_outages_in_a_row_are_two_credits_but_never_more_than_one_limit_each
 
 
 def test_a_quick_restart_is_no_outage_F127(now):
-    """100 healthy agents, the hub is back within three marks, 10 min of sweeps: nothing about anybody's presence, and no
-    word about an outage."""
+    """100 healthy agents, the hub is back within three marks, 10 min of sweeps: nothing about anybody's presence, and
+    no word about an outage."""
     fleet = Fleet(now)
     slugs = many(100, now)
     up(now, now + minutes(1))
@@ -139,8 +139,8 @@ def test_a_reboot_brings_one_entry_and_no_other_F127(now):
 
 
 def test_a_redeploy_flips_nobody_and_never_is_told_apart_from_once_F120(now):
-    """Interval 6 h, a redeploy, a look a minute later: the last known word with its last_seen; who was never heard reads
-    dormant with last_seen null."""
+    """Interval 6 h, a redeploy, a look a minute later: the last known word with its last_seen; who was never heard
+    reads dormant with last_seen null."""
     many(3, now, interval=6 * 3600)
     make.profile("member", now, liveness_mode="async")
     up(now, now + hours(1))
@@ -153,7 +153,7 @@ def test_a_redeploy_flips_nobody_and_never_is_told_apart_from_once_F120(now):
 
 
 def test_a_backup_of_yesterday_brings_no_wave_of_edges_P51(now):
-    """A database of 24 h ago is started again: 0 edges in the first interval; whoever does not come back is told then."""
+    """A database of 24 h ago is started again: 0 edges in the first interval; who does not come back is told then."""
     fleet = Fleet(now)
     slugs = many(50, now)
     up(now, now + seconds(30))
@@ -166,7 +166,7 @@ def test_a_backup_of_yesterday_brings_no_wave_of_edges_P51(now):
 
 
 def test_who_was_dormant_before_stays_dormant(now):
-    _, token = make.agent("analyst", now, liveness_mode="async")
+    make.agent("analyst", now, liveness_mode="async")
     uptime.begin(now, MARK)
     sweep_all(now + hours(2))
     uptime.mark(now + hours(3))
@@ -176,7 +176,7 @@ def test_who_was_dormant_before_stays_dormant(now):
 
 
 def test_a_goodbye_before_the_outage_is_not_taken_back(now):
-    _, token = make.agent("analyst", now, liveness_mode="async", status="dormant")
+    make.agent("analyst", now, liveness_mode="async", status="dormant")
     up(now, now + minutes(1))
     uptime.begin(now + hours(5), MARK)
     assert shown("analyst", now + hours(5))["presence_reason"] == "signed off"

@@ -1,4 +1,4 @@
-"""Entering the registry, and what old and new writers may say there (R1 to R49, R68 to R71, as far as services show)."""
+"""Entering the registry, and what old and new writers may say there (R1 to R49, R68 to R71, as services show)."""
 
 import pytest
 

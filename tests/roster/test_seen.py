@@ -27,7 +27,7 @@ def caller(token: str) -> access.Caller:
 
 def speaking(echo, now):
     """Each way an agent, or its node for it, speaks: it moves last_seen."""
-    agent, token = echo
+    _, token = echo
     return {
         "a heartbeat": lambda at: make.beat(token, at),
         "a heartbeat with news": lambda at: make.beat(token, at, status="working: notes"),

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_live_agent_is_never_shown_or_recorded_dormant_P06(now, soak):
-    """200 agents with an interval of 5 min, jitter +-20 %, one request in a hundred dropped and sent again a minute later;
-    24 h with --soak, an hour and a half otherwise. Everybody is looked at each minute, a sweep runs every 5."""
+    """200 agents with an interval of 5 min, jitter +-20 %, one request in a hundred dropped and sent again a minute
+    later; 24 h with --soak, an hour and a half otherwise. Everybody is looked at each minute, a sweep runs every 5."""
     dice, fleet = random.Random(6), Fleet(now)
     slugs = many(200, now, interval=300)
     due = {slug: now + minutes(dice.uniform(0, 5)) for slug in slugs}

@@ -63,7 +63,7 @@ def test_each_edge_is_recorded_once_by_two_sweeps_P08(now, soak):
 
 
 def test_a_second_sweep_stands_back_while_one_runs_F016(now):
-    """Two beats by mistake, 25 agents past their deadline in the same tick: 25 edges, and one version for all of them."""
+    """Two beats by mistake, 25 agents past their deadline in the same tick: 25 edges, one version for all of them."""
     many(25, now, interval=60)
     many(300, now, prefix="ok")
     runs = at_once(*(lambda: sweep(now + minutes(5)) for _ in range(4)))

@@ -72,7 +72,8 @@ def test_a_row_that_was_mended_is_judged_again(past_the_constraints, now):
 
 BAD = [
     {"expected_interval": 0}, {"expected_interval": 4}, {"expected_interval": 2592001}, {"ttl": 0}, {"ttl": 2592001},
-    {"liveness_mode": "weird"}, {"lifecycle": "deleted"}, {"deadline": None}, {"expected_interval": None}, {"ttl": None},
+    {"liveness_mode": "weird"}, {"lifecycle": "deleted"}, {"deadline": None}, {"expected_interval": None},
+    {"ttl": None},
 ]  # fmt: skip
 
 

@@ -117,6 +117,6 @@ def test_a_legal_id_is_lower_case_with_dots_dashes_and_underlines(slug):
     assert states.SLUG.fullmatch(slug)
 
 
-@pytest.mark.parametrize("slug", ["", "A", "-a", ".a", "_a", "a b", "a/b", "node:alder", "élan", 'x"y', "a" * 65, "a\n"])
+@pytest.mark.parametrize("slug", ["", "A", "-a", ".a", "_a", "a b", "a/b", "no:de", "élan", 'x"y', "a" * 65, "a\n"])
 def test_any_other_id_is_refused(slug):
     assert not states.SLUG.fullmatch(slug)
