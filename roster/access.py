@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -27,7 +29,6 @@ class Caller:
 
     kind: str
     name: str
-    token_id: int | None = None
     agent_id: int | None = None
     node_id: int | None = None
     role: str | None = None
@@ -47,7 +48,7 @@ def caller(token_digest: str) -> Caller:
     if token.kind == "person" and role is None:
         raise Unauthorized()  # deactivated, or without any role
     named = token.agent or token.node
-    return Caller(token.kind, named.slug if named else token.prefix, token.pk, token.agent_id, token.node_id, role)
+    return Caller(token.kind, named.slug if named else token.prefix, token.agent_id, token.node_id, role)
 
 
 def is_person(name: str) -> bool:
@@ -64,13 +65,16 @@ def role_of(user) -> str | None:
     return max(held, key=RANKS.get, default=None)
 
 
-def active_user(session: dict):
+def active_user(session: dict, now: datetime):
     """The person whom a stored session's data signs in, or None: unknown, inactive, with another password by now, or
     signed in too long ago. The same questions that a page request asks, for a socket that outlives its request."""
     user = User.objects.filter(pk=session.get(SESSION_KEY), is_active=True).first()
     if user is None:
         return None
     if not constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
+        return None
+    began = session.get("signed_in_at")
+    if began and now - datetime.fromisoformat(began) > settings.SESSION_ABSOLUTE_AGE:
         return None
     return user
 

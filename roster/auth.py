@@ -9,6 +9,7 @@ import logging
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils import timezone
 
 from . import access
 from .errors import HubError, TooMany, Unauthorized
@@ -32,6 +33,7 @@ def token_digest(request: HttpRequest) -> str:
 
 async def bearer(request: HttpRequest) -> access.Caller:
     """The caller, looked up in the database at every call."""
+    _note_receipt(request)
     try:
         key = token_digest(request)
         buckets["api"].take(key)
@@ -43,6 +45,7 @@ async def bearer(request: HttpRequest) -> access.Caller:
 async def beat_token(request: HttpRequest) -> str:
     """For heartbeats: the digest alone. The grouped write looks the token up again, so a revoked one never counts; the
     look-up here happens once a token, so that a bad token is refused before its body is read."""
+    _note_receipt(request)
     try:
         key = token_digest(request)
         buckets["heartbeat"].take(key)
@@ -52,6 +55,12 @@ async def beat_token(request: HttpRequest) -> str:
         return key
     except Unauthorized as refusal:
         raise refused(request, refusal) from None
+
+
+def _note_receipt(request: HttpRequest) -> None:
+    """The receive time, where the server's own way in has not noted it already."""
+    if not hasattr(request, "received_at"):
+        request.received_at = timezone.now()
 
 
 def refused(request: HttpRequest, refusal: Unauthorized) -> HubError:

@@ -133,6 +133,8 @@ def _synthesized(entries: list[directory.Entry], last: str | None, now: datetime
 
 def one(slug: str, now: datetime) -> rows.Row | None:
     """One member by id: its registry entry, else what its profile says, else None."""
+    if not states.SLUG.fullmatch(slug):
+        return None  # no member can have it, and no database need see it
     profile = directory.at(directory.versions()[1]).by_slug.get(slug)
     agent = Agent.objects.select_related("home_node").filter(slug=slug).first()
     if agent is not None:

@@ -31,7 +31,7 @@ def selection(asked: Mapping) -> queries.Selection:
 
     def value(name: str) -> str:
         found = asked.get(name, "")
-        return (found[0] if isinstance(found, list) else found)[:200]
+        return (found[0] if isinstance(found, list) else found)[:200].replace("\0", "")  # no database holds a NUL
 
     chosen = {name: value(name) if value(name) in allowed else "" for name, allowed in CHOICES.items()}
     return queries.Selection(**chosen, node=value("node"), q=value("q").strip(), after=value("after"), limit=PAGE)

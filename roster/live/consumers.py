@@ -21,7 +21,7 @@ from roster.services import people
 
 from .feed import Rendered, feed, render
 
-log = logging.getLogger("agora.live")
+log, security = logging.getLogger("agora.live"), logging.getLogger("agora.security")
 SIGNED_OUT, NO_RIGHT, COME_BACK = 4401, 4403, 4503
 FRESH = timedelta(seconds=5)  # younger than this, a page needs no second look at its rows
 RECHECK = 20.0  # seconds between two looks at whether the person may still watch
@@ -38,6 +38,7 @@ class LivePage(AsyncWebsocketConsumer):
         self._guard: asyncio.Task | None = None
         code = await in_database(self._refusal)
         if code:
+            security.warning("a live page was turned away: %s", self.scope["path"])
             return await self.close(code)
         metrics.pages.inc()
         self._guard = asyncio.create_task(self._watch_session())
@@ -45,7 +46,7 @@ class LivePage(AsyncWebsocketConsumer):
             await feed().join(self, *await self.open())
         except Exception as error:
             log.warning("a live page could not start: %s", type(error).__name__)
-            await self.close(COME_BACK)
+            await self.start_over()
 
     async def disconnect(self, code):
         feed().leave(self)
@@ -56,6 +57,10 @@ class LivePage(AsyncWebsocketConsumer):
     async def receive(self, text_data=None, bytes_data=None):
         """Nothing is taken from a page: acts are POSTs."""
 
+    async def start_over(self) -> None:
+        """Lets the page connect anew, which brings it up to date."""
+        await self.close(COME_BACK)
+
     async def say(self, text: str) -> None:
         metrics.pushes.inc()
         await self.send(text_data=text)
@@ -65,7 +70,7 @@ class LivePage(AsyncWebsocketConsumer):
         session = self.scope["session"]
         stored = Session.objects.filter(pk=session.session_key, expire_date__gt=timezone.now()).first()
         data = stored.get_decoded() if stored else {}
-        user = access.active_user(data)
+        user = access.active_user(data, timezone.now())
         if user is None:
             return SIGNED_OUT
         if access.role_of(user) is None:
@@ -82,6 +87,7 @@ class LivePage(AsyncWebsocketConsumer):
                 log.warning("a session could not be looked at: %s", type(error).__name__)
                 continue
             if code:
+                security.warning("a live page was ended: %s", self.scope["path"])
                 feed().leave(self)
                 await self.close(code)
                 return

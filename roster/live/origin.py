@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from urllib.parse import urlsplit
 
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import validate_host
+
+log = logging.getLogger("agora.security")
 
 
 def same_origin(app):
@@ -15,6 +18,7 @@ def same_origin(app):
     async def guarded(scope, receive, send):
         if allowed(dict(scope["headers"]), scope.get("scheme", "ws")):
             return await app(scope, receive, send)
+        log.warning("a websocket from a foreign page was refused: %s", scope["path"])
         return await WebsocketDenier()(scope, receive, send)
 
     return guarded
