@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +25,7 @@ log = logging.getLogger("agora.live")
 GATHER = 0.15  # seconds after the first nudge in which others join it
 LOOK = 2.0  # seconds between two looks at the version when no nudge comes
 REFRESH = 10.0  # seconds between two looks at the rows on show
+REJOIN = 3600.0  # seconds; the layer forgets a member of a group after a day
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class OpenPage(Protocol):
 
     async def seen(self, times: dict[str, str]) -> None: ...
 
+    async def start_over(self) -> None: ...
+
 
 class Feed:
     """Belongs to one event loop. Runs while at least one page is open."""
@@ -51,6 +55,7 @@ class Feed:
         self.pages: set[OpenPage] = set()
         self._task: asyncio.Task | None = None
         self._nudged = asyncio.Event()
+        self._channel = ""
         self._version = 0
         self._told: dict[int, tuple] = {}
         self._notices: list | None = None
@@ -95,15 +100,21 @@ class Feed:
         self._nudged.clear()
 
     async def _listen(self) -> None:
-        """Turns messages of the layer into one flag; where the broker is away, tries again."""
+        """Turns messages of the layer into one flag; where the broker is away, tries again.
+
+        The channel is one for good: whoever left a channel would be sent to for a day more, into this process's memory.
+        """
         layer = get_channel_layer()
         while True:
             try:
-                channel = await layer.new_channel()
-                await layer.group_add(events.GROUP, channel)
-                while True:
-                    await layer.receive(channel)
-                    self._nudged.set()
+                self._channel = self._channel or await layer.new_channel()
+                await layer.group_add(events.GROUP, self._channel)
+                async with asyncio.timeout(REJOIN):
+                    while True:
+                        await layer.receive(self._channel)
+                        self._nudged.set()
+            except TimeoutError:
+                continue
             except Exception as error:
                 log.warning("the feed lost the broker and tries again: %s", type(error).__name__)
                 await asyncio.sleep(1)
@@ -122,14 +133,27 @@ class Feed:
             return
         if self._version == since:  # else a page joined meanwhile that stands further back
             self._version = version
+        try:
+            await self._tell(rows, version)
+        except Exception:
+            self._version = min(self._version, since)  # nobody was told: the next look tells it
+            raise
         for each in rows:
             self._told[each.row.pk] = _face(each.row)
-        await self._tell(rows, version)
 
     async def _tell(self, rows: list[Rendered], version: int) -> None:
         tail = await in_database(showing.tail, version)
+        await self._each(lambda page: page.changed(rows, tail))
+
+    async def _each(self, say: Callable[[OpenPage], Awaitable[None]]) -> None:
+        """Says it to every page. One that cannot be told starts over, and costs the others nothing."""
         for page in list(self.pages):
-            await page.changed(rows, tail)
+            try:
+                await say(page)
+            except Exception as error:
+                log.warning("a live page has to start over: %s", type(error).__name__)
+                self.pages.discard(page)
+                await page.start_over()
 
     async def _refresh(self) -> None:
         """Brings the rows on show up to date where time moved them: the word whole, a newer last_seen as a time."""
@@ -141,8 +165,7 @@ class Feed:
         self._told |= {row.pk: _face(row) for row in rows}
         if turned:
             await self._tell(await in_database(render, turned), self._version)
-        for page in list(self.pages):
-            await page.seen(times)
+        await self._each(lambda page: page.seen(times))
         await self._notice()
 
     async def _notice(self) -> None:
@@ -151,8 +174,7 @@ class Feed:
         if before is None or before == self._notices:
             return
         tail = await in_database(showing.tail, self._version, fresh=True)
-        for page in list(self.pages):
-            await page.noticed(tail)
+        await self._each(lambda page: page.noticed(tail))
 
 
 def _face(row: Row) -> tuple:

@@ -9,15 +9,16 @@ from datetime import timedelta
 import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from roster import directory, events
+from roster import directory, events, showing
 from roster.live import feed as feeds
+from roster.live.consumers import COME_BACK
 from roster.models import HubUptime
 from tests import make
 from tests import settings as servers
-from tests.live.conftest import said_until
+from tests.live.conftest import closed_with, said_until
 
 
 class RolledBack(Exception):
@@ -181,3 +182,57 @@ async def test_time_alone_turns_the_word_on_an_open_page(pages, cookie, agent, m
     page = await pages.open(cookie)
     assert "dormant" not in row.recorded
     assert f'<tr id="agent-{row.pk}"' in await said_until(page, "on-dormant")
+
+
+async def test_a_look_that_fails_half_way_is_made_again(pages, cookie, agent, beat, monkeypatch):
+    """The database goes away between the rows and the summary: the rows are not lost, they come seconds later."""
+    _, token = await agent("echo", status="idle")
+    page = await pages.open(cookie)
+    await said_until(page, "echo")
+    tail, failures = feeds.showing.tail, [OperationalError("gone")]
+
+    def fails_once(*args, **kwargs):
+        if failures:
+            raise failures.pop()
+        return tail(*args, **kwargs)
+
+    monkeypatch.setattr(feeds.showing, "tail", fails_once)
+    await beat(token, status="working: half way")
+    await said_until(page, "half way", feeds.LOOK + 3)
+    assert not failures
+
+
+async def test_a_page_that_cannot_be_told_starts_over_and_costs_the_others_nothing(
+    pages, cookie, agent, beat, monkeypatch
+):
+    row, token = await agent("echo", status="idle")
+    broken = await pages.open(cookie, f"/live/agents/{row.pk}/")
+    await said_until(broken, "echo")
+    sound = [await pages.open(cookie) for _ in range(3)]
+
+    def away(*args):
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(showing, "agent_message", away)
+    await beat(token, status="working: all the same")
+    for page in sound:
+        await said_until(page, "all the same")
+    assert await closed_with(broken) == COME_BACK
+
+
+async def test_pages_that_come_and_go_leave_no_channels_behind(pages, cookie, monkeypatch):
+    """Each channel left in the group would be sent every nudge for a day, and the web process would keep them all."""
+    layer, joined = get_channel_layer(), asyncio.Queue()
+    group_add = layer.group_add
+
+    async def noted(group, channel):
+        await group_add(group, channel)
+        joined.put_nowait(channel)
+
+    monkeypatch.setattr(layer, "group_add", noted)
+    channels = set()
+    for _ in range(5):
+        page = await pages.open(cookie)
+        channels.add(await asyncio.wait_for(joined.get(), 5))
+        await page.disconnect(timeout=5)
+    assert len(channels) == 1
