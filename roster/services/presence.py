@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from roster import access, beats, heard, states
 from roster.errors import HubError
@@ -105,6 +106,12 @@ def mark_rivals(agent: Agent, now: datetime) -> None:
     rivals = heard.rivals(agent.heard, now)
     if rivals:
         anomalies.keep_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
+
+
+def locked(rows: QuerySet[Agent]) -> list[int]:
+    """The keys of ``rows``, locked in their order like every writer's, before one statement changes them all: left to
+    itself it takes them as they lie, and PostgreSQL ends one of two that wait for each other."""
+    return list(rows.values_list("pk", flat=True))
 
 
 def update_rows(columns: tuple[str, ...], agents: list[Agent]) -> None:

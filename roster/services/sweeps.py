@@ -18,6 +18,7 @@ from roster import heard, states
 from roster.models import Agent, Anomaly, Profile, SweepRun
 
 from . import anomalies, guard, journal
+from .presence import locked
 
 log = logging.getLogger(__name__)
 DORMANCY, EXPIRY, WATCH = "dormancy_and_silence", "expire_ephemeral", "sweep_watch"
@@ -108,10 +109,17 @@ def _judge(batch: list[Agent], this: SweepRun, now: datetime) -> list[Agent]:
     this.looked_at += len(batch)
     this.errors += len(bad)
     if heard_since:
-        Agent.objects.filter(pk__in=heard_since, check_after__lt=F("deadline")).update(check_after=F("deadline"))
+        _look_again(heard_since)
     if bad:
         Agent.objects.filter(pk__in=bad).update(check_after=now + PUT_OFF)
     return gone
+
+
+@transaction.atomic
+def _look_again(keys: list[int]) -> None:
+    """The next look at the agents ``keys`` is at their real deadline, unless a heartbeat has put it there."""
+    early = locked(Agent.objects.filter(pk__in=keys, check_after__lt=F("deadline")))
+    Agent.objects.filter(pk__in=early).update(check_after=F("deadline"))
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from roster import states
 from roster.models import Agent, HubUptime
 
 from . import journal
+from .presence import locked
 
 IN_BOUNDS = {
     "expected_interval__range": (states.SHORTEST, states.LONGEST),
@@ -50,6 +51,7 @@ def begin(now: datetime, every: float) -> HubUptime:
 def move_deadlines(down_at: datetime, up_at: datetime) -> int:
     """Moves the deadlines that had not passed at ``down_at``; returns how many. One that had passed stays."""
     due = Agent.objects.filter(deadline__gte=down_at, evidence_at__lt=up_at, **IN_BOUNDS)
+    locked(due)
     moved = 0
     for mode, seconds, rows in _by_limit(due):
         until = up_at + states.window(mode, seconds, seconds)
@@ -77,6 +79,7 @@ def clock_stepped(step: timedelta, now: datetime) -> bool:
         return False
     HubUptime.objects.filter(pk=latest.pk).update(stepped_at=now, alive_at=now)
     open_windows = Agent.objects.filter(deadline__gte=now - step, **IN_BOUNDS)
+    locked(open_windows)
     moved = open_windows.update(deadline=F("deadline") + step, check_after=F("check_after") + step)
     after = {"seconds": round(step.total_seconds()), "deadlines_moved": moved}
     journal.write(journal.happened("clock_stepped", "hub", now, after=after))

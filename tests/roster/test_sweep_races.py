@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from functools import partial
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.db.models import F
 
-from roster import plans
+from roster import access, plans
+from roster.beats import Said
 from roster.errors import Conflict
 from roster.models import Agent, Anomaly, Event, SweepRun
-from roster.services import sweeps
+from roster.services import presence, sweeps, uptime
 
 from tests import make
 
@@ -126,3 +129,32 @@ def test_twenty_enrolments_of_one_node_make_one_node_with_one_agent(now):
     outcomes = at_once(*(enrol for _ in range(20)))
     assert len([each for each in outcomes if each != "taken"]) == 1
     assert Agent.objects.filter(kind="node").count() == 1
+
+
+@pytest.mark.core
+def test_heartbeats_sweeps_and_moved_deadlines_never_wait_for_each_other(now):
+    """All change many rows at once, and the rows lie in another order than their keys: without one order of locking,
+    PostgreSQL ends one of any two that wait for each other, and a heartbeat is refused."""
+    raws = [make.agent(f"echo-{n}", now, liveness_mode="async")[1] for n in range(60)]
+    keys = list(Agent.objects.values_list("pk", flat=True))
+    for key in random.sample(keys, len(keys)):
+        Agent.objects.filter(pk=key).update(check_after=now)
+
+    def beats(turn):
+        said = Said(status=f"working: {turn}")
+        presence.record([presence.Beat(access.digest(raw), None, said, now) for raw in random.sample(raws, 40)])
+
+    def looks(turn):
+        sweeps._look_again(keys)
+        Agent.objects.filter(pk__in=random.sample(keys, 1)).update(check_after=now)
+
+    def moves(turn):
+        with transaction.atomic():
+            uptime.move_deadlines(now, now + minutes(turn))
+
+    at_once(*(partial(_many_times, act) for act in (beats, beats, looks, moves)))
+
+
+def _many_times(act) -> None:
+    for turn in range(15):
+        act(turn)
