@@ -7,6 +7,7 @@ import gc
 import logging
 import threading
 import time
+from datetime import datetime
 
 from django.conf import settings
 from django.db import close_old_connections
@@ -20,23 +21,37 @@ log = logging.getLogger("agora.pulse")
 
 def start_pulse() -> None:
     """Begins this process's stretch of uptime and keeps marking it on a thread of its own."""
-    begun = _try(uptime.begin, timezone.now(), settings.UPTIME_MARK)
+    pulse = Pulse()
+    pulse.beat(timezone.now(), time.monotonic())
     gc.collect()
     gc.freeze()  # what start-up made lives for good; leaving it out of each collection steadies the slowest answers
-    threading.Thread(target=_beat, args=(begun,), name="pulse", daemon=True).start()
+    threading.Thread(target=_keep_beating, args=(pulse,), name="pulse", daemon=True).start()
 
 
-def _beat(begun: bool) -> None:
-    watch, rest = uptime.StepWatch(), threading.Event()
+def _keep_beating(pulse: Pulse) -> None:
+    rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
-        now = timezone.now()
-        step = watch.look(now, time.monotonic())
-        if not begun:
-            begun = _try(uptime.begin, now, settings.UPTIME_MARK)
+        pulse.beat(timezone.now(), time.monotonic())
+
+
+class Pulse:
+    """What one process knows of its own stretch of uptime: whether it has begun, and when it was last marked."""
+
+    def __init__(self):
+        self._watch, self._marked_at = uptime.StepWatch(), None
+
+    def beat(self, now: datetime, steady: float) -> None:
+        """Marks ``now`` (``steady`` on a clock that never steps). Where no mark came for too long, since the database
+        was away or the process stood still, nobody was heard: that may have been an outage like any other."""
+        step = self._watch.look(now, steady)
+        if self._marked_at is None or steady - self._marked_at > uptime.MISSED_MARKS * settings.UPTIME_MARK:
+            marked = _try(uptime.begin, now, settings.UPTIME_MARK)
         elif abs(step) > STEP_LIMIT:
-            _try(uptime.clock_stepped, step, now)
+            marked = _try(uptime.clock_stepped, step, now)
         else:
-            _try(uptime.mark, now)
+            marked = _try(uptime.mark, now)
+        if marked:
+            self._marked_at = steady
 
 
 def _try(work, *args) -> bool:

@@ -1,8 +1,9 @@
 """Hub downtime is nobody's fault (design rule 8): what had not passed when the hub went down gets a new window."""
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
+from agora_web.pulse import Pulse
 from roster import queries, showing, states
 from roster.models import Agent, Event, HubUptime
 from roster.services import registry, uptime
@@ -223,3 +224,28 @@ def test_an_edit_keeps_the_credit_of_an_outage(now):
     registry.edit(agent, {"expected_interval": 600}, by="mira", now=back)
     assert Agent.objects.get().deadline == back + minutes(20)
     assert word("analyst", back + minutes(1)) == "live"
+
+
+@pytest.mark.parametrize("away", ["the database", "the process"])
+def test_a_hub_that_ran_but_could_not_hear_was_down_too(now, away, monkeypatch):
+    """For two hours its database was gone, or it stood still: deadlines are moved as after a restart, and once."""
+    monkeypatch.setattr("agora_web.pulse.close_old_connections", lambda: None)  # the test's own goes on being used
+    pulse, steady = Pulse(), 1000.0
+    pulse.beat(now - minutes(1), steady)
+    many(5, now - minutes(1))
+    pulse.beat(now - seconds(57), steady + 3)
+    with monkeypatch.context() as gone:
+        for n in range(12 if away == "the database" else 0):
+            gone.setattr(uptime, "mark", _no_database)
+            gone.setattr(uptime, "begin", _no_database)
+            pulse.beat(now + minutes(10 * n), steady + 60 + 600 * n)
+    pulse.beat(now + hours(2), steady + 60 + 7200)
+    assert HubUptime.objects.latest("pk").moved == 5
+    assert set(Agent.objects.values_list("deadline", flat=True)) == {now + hours(3)}
+    pulse.beat(now + hours(2) + seconds(5), steady + 60 + 7205)
+    assert HubUptime.objects.count() == 2
+    assert HubUptime.objects.latest("pk").alive_at == now + hours(2) + seconds(5)
+
+
+def _no_database(*args):
+    raise OperationalError("gone")
