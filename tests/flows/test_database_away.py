@@ -19,13 +19,21 @@ from tests.services import wait_until
 @contextmanager
 def locked(hub):
     """Holds an exclusive lock on the hub's database file from outside."""
-    holder = sqlite3.connect(hub.data / "hub.sqlite3", timeout=20, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
+    holder = sqlite3.connect(hub.data / "hub.sqlite3", timeout=0, isolation_level=None)
+    wait_until(lambda: _taken(holder), 20, "the lock")  # SQLite's own waiting gets slower and loses to a busy writer
     try:
         yield
     finally:
         holder.execute("ROLLBACK")
         holder.close()
+
+
+def _taken(holder: sqlite3.Connection) -> bool:
+    try:
+        holder.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        return False
+    return True
 
 
 @pytest.fixture
