@@ -6,8 +6,9 @@ Every variable is described in docs/settings.md; a test holds the page complete.
 import os
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import quote
 
-from .cli.valkey import socket_path
+from .cli.valkey import address
 from .database import database
 from .secret import secret_key
 
@@ -70,11 +71,11 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": database(os.environ.get("DATABASE_URL") or f"sqlite://{DATA_DIR}/hub.sqlite3")}
+DATABASES = {"default": database(os.environ.get("DATABASE_URL") or f"sqlite://{quote(str(DATA_DIR))}/hub.sqlite3")}
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # kept connections leak under ASGI; PostgreSQL has its pool instead
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{socket_path(DATA_DIR)}"
+REDIS_URL = os.environ.get("REDIS_URL") or address(DATA_DIR)
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",

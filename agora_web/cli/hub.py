@@ -67,9 +67,9 @@ class Hub:
     def _start_valkey(self) -> None:
         valkey.make_folders(self.data)
         self.supervisor.start(self._spec("valkey", valkey.command(self.data), foundation=True))
-        path = str(valkey.socket_path(self.data))
-        self._await(valkey_probe(self.supervisor.loop, path), VALKEY_SECONDS, "valkey")
-        self.env["REDIS_URL"] = f"unix://{path}"
+        probe = valkey_probe(self.supervisor.loop, str(valkey.socket_path(self.data)))
+        self._await(probe, VALKEY_SECONDS, "valkey")
+        self.env["REDIS_URL"] = valkey.address(self.data)
 
     def _prepare(self) -> dict[str, str]:
         command = [sys.executable, str(self.root / "manage.py"), "prepare"]

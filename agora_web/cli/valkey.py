@@ -8,6 +8,7 @@ import shutil
 import sys
 import types
 from pathlib import Path
+from urllib.parse import quote
 
 from .errors import Refusal
 
@@ -65,6 +66,11 @@ def socket_path(data: Path) -> Path:
         return near
     mark = hashlib.sha256(os.fsencode(data)).hexdigest()[:12]
     return Path(os.environ.get("TMPDIR", "/tmp"), f"agora-{os.getuid()}-{mark}", "v.sock")
+
+
+def address(data: Path) -> str:
+    """The server's address as REDIS_URL holds it; a folder's name may hold what means something in an address."""
+    return f"unix://{quote(str(socket_path(data)))}"
 
 
 def make_folders(data: Path) -> None:

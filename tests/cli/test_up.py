@@ -35,8 +35,10 @@ def hub(tmp_path_factory):
 
 @pytest.fixture
 def own_hub(tmp_path):
-    """A hub of the test's own, to be ended."""
-    with hubs.running(tmp_path) as running:
+    """A hub of the test's own, to be ended, in a folder whose name holds whatever may mean something to somebody."""
+    data = tmp_path / "größe #1, 50%41?x=1"
+    data.mkdir()
+    with hubs.running(data) as running:
         yield running
 
 
@@ -67,6 +69,14 @@ def test_a_killed_process_comes_back_while_pages_are_answered(hub, name):
 
 
 @pytest.mark.core
+def test_a_data_folder_may_have_any_name_and_holds_all_that_is_written(own_hub):
+    """Database and broker are named by an address, in which some of these characters stand for something."""
+    assert httpx.get(f"{own_hub.url}/readyz").json()["reasons"] == []
+    assert own_hub.command("token", "create", "enrolment").startswith("agora_e_")
+    assert (own_hub.data / "hub.sqlite3").stat().st_size > 0
+    assert os.listdir(own_hub.data.parent) == [own_hub.data.name]
+
+
 def test_sigterm_leaves_nothing_behind_within_three_seconds(own_hub):
     pids = own_hub.up["processes"].values()
     started = time.monotonic()
