@@ -41,10 +41,11 @@ class Pulse:
         self._watch, self._marked_at = uptime.StepWatch(), None
 
     def beat(self, now: datetime, steady: float) -> None:
-        """Marks ``now`` (``steady`` on a clock that never steps). Where no mark came for too long, since the database
-        was away or the process stood still, nobody was heard: that may have been an outage like any other."""
+        """Marks ``now`` (``steady`` on a clock that never steps). Where no mark came for longer than the guard holds
+        edges back, since the database was away or the process stood still, that was an outage like any other; a
+        shorter one moves no deadline, the guard bridges it (F019)."""
         step = self._watch.look(now, steady)
-        if self._marked_at is None or steady - self._marked_at > uptime.MISSED_MARKS * settings.UPTIME_MARK:
+        if self._marked_at is None or steady - self._marked_at > settings.GUARD_HOLD.total_seconds():
             marked = _try(uptime.begin, now, settings.UPTIME_MARK)
         elif abs(step) > STEP_LIMIT:
             marked = _try(uptime.clock_stepped, step, now)

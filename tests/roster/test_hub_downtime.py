@@ -247,5 +247,19 @@ def test_a_hub_that_ran_but_could_not_hear_was_down_too(now, away, monkeypatch):
     assert HubUptime.objects.latest("pk").alive_at == now + hours(2) + seconds(5)
 
 
+def test_a_database_that_was_locked_for_a_while_moves_no_deadline_F019(now, monkeypatch):
+    """The hub did not restart; what would flip meanwhile the guard holds."""
+    monkeypatch.setattr("agora_web.pulse.close_old_connections", lambda: None)
+    pulse, steady = Pulse(), 1000.0
+    pulse.beat(now, steady)
+    many(5, now)
+    before = set(Agent.objects.values_list("deadline", flat=True))
+    with monkeypatch.context() as locked:
+        locked.setattr(uptime, "mark", _no_database)
+        pulse.beat(now + seconds(5), steady + 5)
+    pulse.beat(now + seconds(95), steady + 95)
+    assert (HubUptime.objects.count(), set(Agent.objects.values_list("deadline", flat=True))) == (1, before)
+
+
 def _no_database(*args):
     raise OperationalError("gone")
