@@ -8,6 +8,8 @@ came first wins. One bad row is counted, put off and never stops the rest (P48).
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -46,7 +48,7 @@ def run(plan: Plan, now: datetime, *, stepped: bool = False) -> SweepRun | None:
     this = start(plan.name, now, plan.period)
     if this is None:
         return None
-    try:
+    with _ended(this, now):
         gone, flips = _look(plan, this, now)
         if stepped:
             this.outcome, this.note = "held", "clock stepped"
@@ -55,11 +57,6 @@ def run(plan: Plan, now: datetime, *, stepped: bool = False) -> SweepRun | None:
         else:
             for first in range(0, len(gone), plan.batch):
                 this.edges += record_edges(gone[first : first + plan.batch], now)
-    except Exception as error:
-        this.outcome, this.note = "failed", type(error).__name__
-        raise
-    finally:
-        finish(this, now)
     return this
 
 
@@ -71,6 +68,18 @@ def start(name: str, now: datetime, period: timedelta) -> SweepRun | None:
         if running.filter(started_at__lte=now).exists():
             return None
         return SweepRun.objects.create(name=name, started_at=now)
+
+
+@contextmanager
+def _ended(this: SweepRun, now: datetime) -> Iterator[None]:
+    """Sees to it that a run is ended whatever happens in it: an open one keeps the next ones out."""
+    try:
+        yield
+    except Exception as error:
+        this.outcome, this.note = "failed", type(error).__name__
+        raise
+    finally:
+        finish(this, now)
 
 
 def finish(this: SweepRun, now: datetime) -> None:
@@ -172,17 +181,21 @@ def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:
     this = start(WATCH, now, periods[WATCH])
     if this is None:
         return None
-    for name, period in periods.items():
-        late = not SweepRun.objects.filter(name=name, started_at__gt=now - LEASE_PERIODS * period).exists()
-        if late and SweepRun.objects.filter(name=name).exists():
-            anomalies.open_anomaly("sweep_late", name, now)
-        else:
-            anomalies.close_anomaly("sweep_late", name, now)
-    for key in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).values_list("agent_id", flat=True):
-        _settle_rivals(key, now)
-    SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).delete()
-    finish(this, now)
+    with _ended(this, now):
+        for name, period in periods.items():
+            _watch_one(name, period, now)
+        for key in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).values_list("agent_id", flat=True):
+            _settle_rivals(key, now)
+        SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).delete()
     return this
+
+
+def _watch_one(name: str, period: timedelta, now: datetime) -> None:
+    runs = SweepRun.objects.filter(name=name)
+    if runs.exists() and not runs.filter(started_at__gt=now - LEASE_PERIODS * period).exists():
+        anomalies.open_anomaly("sweep_late", name, now)
+    else:
+        anomalies.close_anomaly("sweep_late", name, now)
 
 
 @transaction.atomic
