@@ -9,13 +9,14 @@ from pathlib import Path
 from . import address, valkey
 from .child import Spec
 from .errors import Refusal
-from .handle import Claim
+from .handle import Claim, usable
 from .output import Output
 from .probe import Probe, http_probe, valkey_probe
 from .supervise import Supervisor
 
 PREPARE_SECONDS, VALKEY_SECONDS, WEB_SECONDS = 600, 60, 60
 WORKER_THREADS = 4
+PUBLISH_AGAIN = 10.0
 
 
 class Hub:
@@ -27,7 +28,8 @@ class Hub:
         self.address, self.port = address.local_address(listener)
         self.url = f"http://{address.in_url(self.address)}:{self.port}"
         self.env = self._environment(host)
-        self.supervisor = Supervisor(output, self._publish)
+        self.output = output
+        self.supervisor = Supervisor(output, self._publish_again)
         self.secrets: dict[str, str] = {}
 
     def start(self) -> None:
@@ -65,7 +67,8 @@ class Hub:
         return env
 
     def _start_valkey(self) -> None:
-        valkey.make_folders(self.data)
+        with usable(self.data):
+            valkey.make_folders(self.data)
         self.supervisor.start(self._spec("valkey", valkey.command(self.data), foundation=True))
         probe = valkey_probe(self.supervisor.loop, str(valkey.socket_path(self.data)))
         self._await(probe, VALKEY_SECONDS, "valkey")
@@ -107,3 +110,11 @@ class Hub:
         # Before everything is ready there is nothing to tell, and while stopping no longer.
         if self.secrets:
             self.claim.publish({"url": self.url, "pid": os.getpid(), **self.secrets, "processes": processes})
+
+    def _publish_again(self, processes: dict[str, int]) -> None:
+        # A full disk may be what ended the child: it must not end the hub as well.
+        try:
+            self._publish(processes)
+        except Refusal as why:
+            self.output.say(f"agora: up.json is out of date: {why}")
+            self.supervisor.loop.after(PUBLISH_AGAIN, lambda: self._publish_again(self.supervisor.processes()))

@@ -1,14 +1,18 @@
 """The data folder's lock, up.json, the listening socket and valkey's socket."""
 
+import contextlib
 import json
 import os
+import resource
+import signal
 import socket
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from agora_web.cli import address, up, valkey
+from agora_web.cli import address, hub, up, valkey
 from agora_web.cli.errors import Refusal
 from agora_web.cli.handle import Claim
 
@@ -43,6 +47,48 @@ def test_the_handle_is_for_its_owner_alone_and_is_replaced_whole(tmp_path):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     claim.withdraw()
     assert not file.exists()
+
+
+def test_a_note_and_a_handle_that_find_no_room_are_refused_in_one_sentence_and_the_old_handle_stays(tmp_path):
+    claim = Claim(tmp_path)
+    claim.publish({"pid": 1})
+    with no_room(), pytest.raises(Refusal, match="cannot be used: File too large"):
+        claim.publish({"pid": 2})
+    with no_room(), pytest.raises(Refusal, match="cannot be used: File too large"):
+        claim.sign("http://127.0.0.1:8000")
+    assert json.loads((tmp_path / "up.json").read_text()) == {"pid": 1}
+    claim.publish({"pid": 2})
+    assert json.loads((tmp_path / "up.json").read_text()) == {"pid": 2}
+
+
+@contextlib.contextmanager
+def no_room():
+    """No file of this process may grow: what a full disk does, without one."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_a_handle_that_finds_no_room_does_not_end_the_hub_and_is_written_when_there_is_some(tmp_path, monkeypatch):
+    """The disk is full and a child is started again: the hub goes on, and says so."""
+    later, said = [], []
+    loop = SimpleNamespace(after=lambda seconds, act: later.append(act))
+    supervisor = SimpleNamespace(loop=loop, processes=lambda: {"web": 2})
+    monkeypatch.setattr(hub, "Supervisor", lambda *args: supervisor)
+    with address.listen("127.0.0.1", 0) as listener:
+        running = hub.Hub(tmp_path, Claim(tmp_path), listener, "127.0.0.1", SimpleNamespace(say=said.append))
+    running.secrets = {"enrolment_token": "x", "sign_in_url": "y"}
+    with no_room():
+        running._publish_again({"web": 1})
+    assert "up.json is out of date" in said[0]
+    later.pop()()
+    assert json.loads((tmp_path / "up.json").read_text())["processes"] == {"web": 2}
+    assert not later
 
 
 def test_a_taken_port_is_refused_in_one_sentence_and_port_0_picks_a_free_one():
