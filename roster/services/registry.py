@@ -87,13 +87,13 @@ def edit(agent: Agent, wanted: dict, *, by: str, now: datetime) -> Agent:
     before = {name: getattr(row, name) for name in EDITABLE if name in wanted and getattr(row, name) != wanted[name]}
     if not before:
         return row
-    opened = _opened(row)
+    opened, was = _opened(row), states.presence(row.facts(access.declared_mode(row)), now).word
     for name in before:
         setattr(row, name, wanted[name])
     if opened and {"liveness_mode", "expected_interval", "ttl"} & set(before):
         row.deadline = opened + states.window(row.liveness_mode, row.expected_interval, row.ttl)
     after = {name: wanted[name] for name in before}
-    happenings = [journal.happened("edited", by, now, agent=row, before=before, after=after), *_edge(row, by, now)]
+    happenings = [journal.happened("edited", by, now, agent=row, before=before, after=after), *_edge(row, was, by, now)]
     row.check_after = row.deadline if row.recorded == states.LIVE else None
     presence.update_rows((*EDITABLE, "deadline", "check_after", "recorded"), [row])
     presence.mark(row, now)
@@ -108,10 +108,11 @@ def _opened(row: Agent) -> datetime | None:
     return row.deadline - states.window(row.liveness_mode, row.expected_interval, row.ttl)
 
 
-def _edge(row: Agent, by: str, now: datetime) -> list:
-    """The edge that an edit itself brought, by opening or closing the window of a recorded agent."""
+def _edge(row: Agent, was: str, by: str, now: datetime) -> list:
+    """The edge that an edit itself brought, by opening or closing the window of a recorded agent. One that time had
+    brought before the edit is the sweep's to record."""
     found = states.presence(row.facts(access.declared_mode(row)), now)
-    if row.evidence_at is None or found.word == row.recorded:
+    if row.evidence_at is None or found.word in (was, row.recorded):
         return []
     before, row.recorded = row.recorded, found.word
     return [journal.happened("presence", by, now, agent=row, before=before, after=found.word, reason="edited")]

@@ -66,6 +66,16 @@ def test_an_edit_that_makes_an_agent_silent_opens_the_anomaly_and_one_that_does_
     assert (word("echo", now + hours(3)), open_anomalies()) == ("live", [])
 
 
+def test_an_edit_takes_no_blame_for_an_edge_that_time_brought(now):
+    """The window ended, no sweep has come by yet, and an admin gives the agent another name."""
+    agent, _ = make.agent("echo", now, liveness_mode="async")
+    edit(agent, now + hours(2), display_name="Echo")
+    assert edges("echo") == [("dormant", "live")]
+    assert sweep(now + hours(2)).edges == 1
+    gone = Event.objects.filter(kind="presence").latest("pk")
+    assert (gone.by, gone.at) == ("sweep", now + hours(1))
+
+
 def test_an_edit_during_a_clock_that_was_behind_does_not_close_an_open_window(now):
     agent, _ = make.agent("echo", now, liveness_mode="async", expected_interval=60)
     Agent.objects.update(deadline=now + hours(1) + minutes(2))  # the wall clock stepped an hour ahead
