@@ -55,7 +55,7 @@ def _doing(row: Row) -> Question:
 
 
 def _mode(row: Row) -> Question:
-    source = "kb_profile" if row.synthesized and not row.last_seen else "registry"
+    source = "kb_profile" if row.dom_id.startswith("profile-") else "registry"
     return Question("which mode?", row.mode or "none declared", Source(source, row.mode or "", None, "as stored"))
 
 

@@ -32,7 +32,7 @@ def presence_word(now: datetime) -> Case:
     gone = Q(signed_off_at__gte=F("evidence_at")) | Q(deadline__lt=now)
     return Case(
         When(OUT_OF_BOUNDS, then=Value(states.UNKNOWN)),
-        When(persistent & Q(evidence_at=None), then=Value(states.DORMANT)),
+        When(Q(evidence_at=None) & (persistent | member), then=Value(states.DORMANT)),
         When(Q(evidence_at=None), then=Value(states.UNKNOWN)),
         When(gone & Q(liveness_mode=states.ASYNC), then=Value(states.DORMANT)),
         When(gone & Q(liveness_mode=states.ALWAYS_ON), then=Value(states.SILENT)),

@@ -117,9 +117,10 @@ def _window(facts: Facts) -> timedelta:
 
 
 def _never_seen(facts: Facts) -> Presence:
-    mode = facts.mode or facts.profile_mode
+    if facts.mode not in PERSISTENT and facts.profile_mode in PERSISTENT:  # the profile makes it a member all the same
+        return Presence(DORMANT, None, "kb_profile", None, "never seen")
     source = "registry" if facts.mode else "kb_profile"
-    return Presence(DORMANT if mode in PERSISTENT else UNKNOWN, None, source, None, "never seen")
+    return Presence(DORMANT if facts.mode in PERSISTENT else UNKNOWN, None, source, None, "never seen")
 
 
 def _gone(facts: Facts, since: datetime, reason: str, source: str) -> Presence:

@@ -46,6 +46,9 @@ CASES = {
     "a profile never softens an always-on agent": (facts("always-on", 3601, profile_mode="async"), "silent"),
     # rules 5 and 6: no evidence at all
     "an async agent never heard": (Facts("async"), "dormant"),
+    "an ephemeral agent never heard, whose profile makes it a member": (
+        Facts("ephemeral", profile_mode="async"), "dormant",
+    ),
     "an always-on agent never heard": (Facts("always-on"), "dormant"),
     "an ephemeral agent never heard": (Facts("ephemeral"), "unknown"),
     "a profile of an async member": (Facts(None, profile_mode="async"), "dormant"),
