@@ -40,6 +40,17 @@ class ReadOnlyAdmin(KeptAdmin):
         return False
 
 
+class OpenFormAdmin(KeptAdmin):
+    """Rows that others may write while a form lies open: the form carries what it showed, so that its
+    ``changed_data`` is what the person changed and not what changed meanwhile."""
+
+    def get_form(self, request, obj=None, change=False, **kwargs):
+        form = super().get_form(request, obj, change=change, **kwargs)
+        for field in form.base_fields.values():
+            field.show_hidden_initial = change
+        return form
+
+
 def legal_new_id(slug: str) -> str:
     """``slug`` if it can be a new agent's id; the admin's kind of error otherwise."""
     try:
@@ -49,7 +60,7 @@ def legal_new_id(slug: str) -> str:
 
 
 @admin.register(Agent)
-class AgentAdmin(KeptAdmin):
+class AgentAdmin(OpenFormAdmin):
     """An edit changes what is declared, never what was seen; its presence is the same computed word as everywhere."""
 
     list_display = ("slug", "presence", "liveness_mode", "lifecycle", "kind", "modality", "home_node", "last_seen")
@@ -92,7 +103,7 @@ class AgentAdmin(KeptAdmin):
         wanted = {name: getattr(agent, name) for name in registry.EDITABLE}
         by, now = request.user.username, timezone.now()
         if change:
-            registry.edit(agent, wanted, by=by, now=now)
+            registry.edit(agent, {name: wanted[name] for name in wanted if name in form.changed_data}, by=by, now=now)
         else:
             agent.pk = registry.enrolled_by_hand(agent.slug, wanted, by=by, now=now).pk
 
@@ -105,7 +116,7 @@ class NodeAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Profile)
-class ProfileAdmin(KeptAdmin):
+class ProfileAdmin(OpenFormAdmin):
     list_display = ("slug", "title", "role", "liveness_mode", "public", "updated_at", "updated_by")
     list_filter = ("liveness_mode", "public")
     search_fields = ("slug", "title", "role")
@@ -116,7 +127,8 @@ class ProfileAdmin(KeptAdmin):
         return ("slug", *self.readonly_fields) if obj else self.readonly_fields
 
     def save_model(self, request, profile, form, change):
-        profiles.save(profile, by=request.user.username, now=timezone.now())
+        columns = form.changed_data if change else profiles.COLUMNS
+        profiles.save(profile, by=request.user.username, now=timezone.now(), columns=columns)
 
 
 @admin.register(Token)

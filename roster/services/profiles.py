@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -14,15 +15,16 @@ COLUMNS = ("title", "role", "capabilities", "contact", "public", "liveness_mode"
 
 
 @transaction.atomic
-def save(profile: Profile, *, by: str, now: datetime) -> Profile:
-    """Stores a new or changed profile; every list shows it with its next answer, in every process."""
+def save(profile: Profile, *, by: str, now: datetime, columns: Iterable[str] = COLUMNS) -> Profile:
+    """Stores a new profile, or the ``columns`` of a changed one; every list shows it with its next answer, in every
+    process."""
     old = Profile.objects.filter(pk=profile.pk).values(*COLUMNS).first() if profile.pk else None
     # every writer locks agents before it raises a version: one order, no deadlock
     agent = Agent.objects.select_for_update(no_key=True).filter(slug=profile.slug).first()
     profile.updated_at, profile.updated_by = now, by
-    profile.save()
-    new = {name: getattr(profile, name) for name in COLUMNS}
-    differs = [name for name in COLUMNS if old is None or old[name] != new[name]]
+    profile.save(update_fields=[*columns, "updated_at", "updated_by"] if old else None)
+    new = {name: getattr(profile, name) for name in columns}
+    differs = [name for name in columns if old is None or old[name] != new[name]]
     before = {name: old[name] for name in differs} if old else None
     journal.next_version("profiles")
     edited = journal.happened(

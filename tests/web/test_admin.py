@@ -52,6 +52,40 @@ def test_an_edit_changes_the_interval_and_never_counts_as_being_seen(boss):
     assert Event.objects.get(kind="edited").by == "boss"
 
 
+def opened(boss, address: str) -> dict[str, str]:
+    """The fields of the form at ``address`` as a browser would send them back unchanged, the hidden ones with them."""
+    page = boss.get(address)
+    fields = [page.context["adminform"].form[name] for name in page.context["adminform"].form.fields]
+    sent = {each.html_name: each.value() or "" for each in fields}
+    assert all(f'name="initial-{name}"' in page.content.decode() for name in sent)
+    return sent | {f"initial-{name}": value for name, value in sent.items()}
+
+
+def test_a_form_that_lay_open_changes_only_what_was_changed_in_it(boss):
+    """Meanwhile the agent itself asked for another mode and interval; the admin only gives it a name."""
+    agent, token = make.agent("echo", liveness_mode="async", expected_interval=60)
+    address = f"/admin/roster/agent/{agent.pk}/change/"
+    form = opened(boss, address)
+    make.beat(token, timezone.now(), liveness_mode="always-on", expected_interval=600)
+    boss.post(address, {**form, "display_name": "Echo"})
+    after = Agent.objects.get(pk=agent.pk)
+    assert (after.display_name, after.liveness_mode, after.expected_interval) == ("Echo", "always-on", 600)
+    boss.post(address, {**form, "ttl": "77"})
+    assert Event.objects.filter(kind="edited").latest("pk").after == {"ttl": 77}
+    assert Agent.objects.get(pk=agent.pk).display_name == "Echo"
+
+
+def test_two_admins_who_edit_one_profile_at_once_keep_each_others_changes(boss):
+    profile = make.profile("scribe", title="Scribe", body="One line.")
+    address = f"/admin/roster/profile/{profile.pk}/change/"
+    first, second = opened(boss, address), opened(boss, address)
+    assert boss.post(address, {**first, "body": "Two lines."}).status_code == 302
+    assert boss.post(address, {**second, "role": "writes"}).status_code == 302
+    after = Profile.objects.get()
+    assert (after.title, after.role, after.body, after.capabilities) == ("Scribe", "writes", "Two lines.", [])
+    assert Event.objects.filter(kind="profile_edited").latest("pk").after == {"role": "writes"}
+
+
 def test_presence_and_lifecycle_cannot_be_posted(boss):
     agent, _ = make.agent("echo")
     boss.post(f"/admin/roster/agent/{agent.pk}/change/", {**AGENT, "lifecycle": "retired", "recorded": "dormant"})
