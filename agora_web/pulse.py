@@ -16,6 +16,8 @@ from django.utils import timezone
 from roster.plans import STEP_LIMIT
 from roster.services import uptime
 
+from .database import write_back
+
 log = logging.getLogger("agora.pulse")
 
 
@@ -32,6 +34,7 @@ def _keep_beating(pulse: Pulse) -> None:
     rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
         pulse.beat(timezone.now(), time.monotonic())
+        _try(write_back)
 
 
 class Pulse:
@@ -61,7 +64,7 @@ def _try(work, *args) -> bool:
         work(*args)
         return True
     except Exception as error:
-        log.warning("uptime not marked: %s", type(error).__name__)
+        log.warning("the pulse skipped %s: %s", work.__name__, type(error).__name__)
         return False
     finally:
         close_old_connections()
