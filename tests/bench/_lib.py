@@ -125,8 +125,15 @@ def tree(pid: int) -> list[psutil.Process]:
 
 
 def cpu(*pids: int) -> float:
-    """Seconds of CPU, user and system, that the trees of ``pids`` have used so far."""
-    return sum(sum(each.cpu_times()[:2]) for pid in pids for each in tree(pid))
+    """Seconds of CPU, user and system, that the trees of ``pids`` have used so far, with those in them that ended."""
+    return sum(_cpu(each) for pid in pids for each in tree(pid))
+
+
+def _cpu(process: psutil.Process) -> float:
+    try:
+        return sum(process.cpu_times()[:4])  # its own, and that of its children that ended
+    except psutil.NoSuchProcess:
+        return 0.0  # ended a moment ago: its parent has its time now
 
 
 def set_up_django() -> None:
