@@ -111,7 +111,7 @@ def mark_rivals(agent: Agent, now: datetime) -> None:
 def locked(rows: QuerySet[Agent]) -> list[int]:
     """The keys of ``rows``, locked in their order like every writer's, before one statement changes them all: left to
     itself it takes them as they lie, and PostgreSQL ends one of two that wait for each other."""
-    return list(rows.values_list("pk", flat=True))
+    return list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
 
 
 def update_rows(columns: tuple[str, ...], agents: list[Agent]) -> None:
