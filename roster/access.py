@@ -52,7 +52,7 @@ def caller(token_digest: str) -> Caller:
 
 
 def is_person(name: str) -> bool:
-    return User.objects.filter(username=name).exists()
+    return "\0" not in name and User.objects.filter(username=name).exists()  # PostgreSQL takes no NUL even to compare
 
 
 def role_of(user) -> str | None:

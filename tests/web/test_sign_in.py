@@ -77,6 +77,13 @@ async def test_a_known_and_an_unknown_name_are_refused_alike_P61(fleet):
     assert pages[0] == pages[1] and pages[0][0] == 401
 
 
+@pytest.mark.core
+async def test_a_name_that_no_database_holds_is_refused_like_any_unknown_one(fleet):
+    async with calling_from("203.0.113.9") as client:
+        assert (await sign_in(client, "ve\0ra")).status_code == 401
+        assert (await sign_in(client, "vera")).status_code == 302
+
+
 async def test_a_session_begins_with_a_new_key_and_ends_for_good_P66(api, fleet):
     """A key planted before the sign-in is worth nothing after it, and neither is the real one after the sign-out."""
 
