@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from . import access, directory, rows
+from . import access, directory, rows, states
 from .errors import HubError
 from .models import Act, Agent, Anomaly, HubUptime, Node, PresenceEdge, Profile, SweepRun, Token
 from .services import guard, people, profiles, registry, tokens
@@ -135,7 +135,7 @@ class ProfileAdmin(OpenFormAdmin):
 class TokenAdmin(KeptAdmin):
     """Issue, rotate and revoke. A new token is shown on the answer's own page, once, and stored nowhere raw."""
 
-    list_display = ("prefix", "kind", "owner", "label", "created_at", "created_by", "revoked_at", "revoked_by")
+    list_display = ("prefix", "kind", "owner", "state", "label", "created_at", "created_by")
     list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("agent", "node")
     search_fields = ("prefix", "agent__slug", "node__slug", "label")
@@ -143,6 +143,13 @@ class TokenAdmin(KeptAdmin):
     actions = ("revoke", "rotate")
     fields = ("kind", "agent", "node", "label")
     autocomplete_fields = ("agent", "node")
+
+    def get_fields(self, request, obj=None):
+        return (*self.list_display, "revoked_at", "revoked_by") if obj else self.fields
+
+    @admin.display(description="state")
+    def state(self, token):
+        return f"revoked by {token.revoked_by}" if token.revoked_at else "valid"
 
     def has_change_permission(self, request, obj=None):
         return obj is None and super().has_change_permission(request)
@@ -175,7 +182,10 @@ class TokenAdmin(KeptAdmin):
     @admin.action(description="Rotate: revoke and issue another for the same owner", permissions=["change"])
     def rotate(self, request, chosen):
         by, now = request.user.username, timezone.now()
-        return self._shown(request, [(str(self.owner(each)), tokens.rotate(each, by=by, now=now)) for each in chosen])
+        valid = [each for each in chosen if each.revoked_at is None]
+        if not valid:
+            return self.message_user(request, "These were revoked before: nothing was rotated.", messages.WARNING)
+        return self._shown(request, [(str(self.owner(each)), tokens.rotate(each, by=by, now=now)) for each in valid])
 
 
 class EventAdmin(ReadOnlyAdmin):
@@ -241,15 +251,27 @@ class RoleForm(forms.ModelForm):
 class PersonForm(RoleForm, AdminUserCreationForm):
     """A person's user name is an id like every other in the fleet."""
 
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("role", "viewer")
+        self.fields["username"].help_text = f"The person's id in the fleet: {states.SLUG_RULE}."
+
     def clean_username(self):
-        name = legal_new_id(super().clean_username())
-        if Agent.objects.filter(slug=name).exists():
+        name = super().clean_username()
+        if name is None:
+            return None  # taken by a user already, and the form says so
+        if Agent.objects.filter(slug=legal_new_id(name)).exists():
             raise ValidationError(f"The id '{name}' is taken.")
         return name
 
 
 class PersonChangeForm(RoleForm, UserChangeForm):
-    pass
+    def clean(self):
+        told = super().clean()
+        stays = told.get("is_active") and told.get("role") == "admin"
+        if not stays and people.is_last_admin(User.objects.get(pk=self.instance.pk)):
+            raise ValidationError("This is the last admin. Make somebody else an admin first.")
+        return told
 
 
 admin.site.unregister(User)

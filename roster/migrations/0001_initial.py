@@ -242,6 +242,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='token',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('kind', 'enrolment'), ('node', None)), models.Q(('agent', None), ('kind', 'node'), ('node__isnull', False)), models.Q(('agent__isnull', False), ('kind__in', ['agent', 'person']), ('node', None)), _connector='OR'), name='token_has_its_owner'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('kind', 'enrolment'), ('node', None)), models.Q(('agent', None), ('kind', 'node'), ('node__isnull', False)), models.Q(('agent__isnull', False), ('kind__in', ['agent', 'person']), ('node', None)), _connector='OR'), name='token_has_its_owner', violation_error_message='Choose whose token it is: an agent or a person under agent, a node under node, nobody for an enrolment token.'),
         ),
     ]

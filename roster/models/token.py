@@ -31,6 +31,8 @@ class Token(KeptModel):
                 | Q(kind="node", agent=None, node__isnull=False)
                 | Q(kind__in=["agent", "person"], agent__isnull=False, node=None),
                 name="token_has_its_owner",
+                violation_error_message="Choose whose token it is: an agent or a person under agent, a node under node, "
+                "nobody for an enrolment token.",
             )
         ]
 

@@ -67,7 +67,7 @@ def sign_in_link(username: str, *, by: str, now: datetime) -> str:
     """A one-time secret that signs ``username`` in within a day. Raises NotFound for an unknown or inactive person."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise NotFound(f"No active person has the user name '{username[:80]}'.")
+        raise NotFound(f"No active person has the user name '{username[:80]}'. People are added at /admin/, under Users.")
     secret = secrets.token_urlsafe(32)
     SignInLink.objects.create(user=user, digest=access.digest(secret), expires_at=now + LINK_AGE)
     journal.write(journal.happened("sign_in_link", by, now, agent=getattr(user, "agent", None)))
@@ -86,6 +86,9 @@ def use_link(secret: str, now: datetime) -> User | None:
 
 @transaction.atomic
 def signed_in(user: User, now: datetime) -> None:
+    """Somebody came in. A user made outside of the admin gets the agent row of a person now, if the name can be one."""
+    if states.SLUG.fullmatch(user.username):
+        welcome(user, by="hub", now=now)
     journal.write(journal.happened("signed_in", user.username, now, agent=getattr(user, "agent", None)))
 
 
@@ -93,13 +96,20 @@ def signed_in(user: User, now: datetime) -> None:
 def give_role(user: User, role: str, *, by: str, now: datetime) -> None:
     """Makes ``role`` ("" for none) the one role of ``user``; the admin is open to admins and to nobody else."""
     before = access.role_of(user) or ""
-    if role == before:
+    if role == before and user.is_superuser == (role == "admin"):
         return
     user.groups.set(Group.objects.filter(name=role))
     user.is_staff = user.is_superuser = role == "admin"
     user.save(update_fields=["is_staff", "is_superuser"])
     agent = getattr(user, "agent", None)
     journal.write(journal.happened("role_given", by, now, agent=agent, before=before, after=role))
+
+
+def is_last_admin(user: User) -> bool:
+    """Whether nobody else could open the admin any more if ``user`` could not."""
+    return access.role_of(user) == "admin" and not (
+        User.objects.filter(is_active=True, is_superuser=True).exclude(pk=user.pk).exists()
+    )
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from roster import access
-from roster.errors import NotFound
+from roster.errors import Conflict, NotFound
 from roster.models import Agent, Node, Token
 
 from . import journal
@@ -44,8 +44,12 @@ def revoke(token: Token, *, by: str, now: datetime, reason: str = "") -> bool:
 
 @transaction.atomic
 def rotate(token: Token, *, by: str, now: datetime) -> str:
-    """Revokes ``token`` and issues another for the same owner, in one step; returns the new one raw."""
-    revoke(token, by=by, now=now, reason="rotated")
+    """Revokes ``token`` and issues another for the same owner, in one step; returns the new one raw.
+
+    Raises Conflict where it was revoked before: somebody else rotated it, or a form was sent twice.
+    """
+    if not revoke(token, by=by, now=now, reason="rotated"):
+        raise Conflict(f"The token {token.prefix} was revoked before.", state="revoked", allowed=[])
     return issue(token.kind, by=by, now=now, agent=token.agent, node=token.node, label=token.label)
 
 
