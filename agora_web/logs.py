@@ -4,7 +4,7 @@ import logging
 import re
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-LONGEST = 16_000  # characters of one line; of a longer one the middle goes
+LONGEST = 3_800  # characters of one line, which `up` relays whole; of a longer one the middle goes
 SECRET = re.compile(r"agora_[aenp]_[\w-]{6}[\w-]+|/sign-in/link/[\w-]+")
 
 

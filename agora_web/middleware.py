@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth import logout
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import get_template
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
@@ -33,6 +34,12 @@ TOUCH = timedelta(minutes=5)  # how exactly a session's last use is kept
 
 
 class RequestId(MiddlewareMixin):
+    """Gives each answer its id, and an unexpected error a log line under it."""
+
+    def process_exception(self, request: HttpRequest, why: Exception) -> None:
+        if not isinstance(why, Http404 | PermissionDenied | SuspiciousOperation | OperationalError | InterfaceError):
+            log.error("unexpected error %s: %s %s", id_of(request), request.method, request.path, exc_info=why)
+
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response["X-Request-Id"] = id_of(request)
         return response
@@ -50,6 +57,11 @@ def away(request: HttpRequest, why: Exception) -> HttpResponse:
     answer = HttpResponse(get_template("503.html").render(), status=503)
     answer["Retry-After"] = "2"
     return answer
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """The page of an unexpected error, with the id that the log has too. It asks nothing of the database."""
+    return HttpResponse(get_template("500.html").render({"request_id": id_of(request)}), status=500)
 
 
 class ContentSecurityPolicy(MiddlewareMixin):

@@ -15,3 +15,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("roster.urls")),
 ]
+
+handler500 = "agora_web.middleware.broken"

@@ -142,6 +142,12 @@ def one(slug: str, now: datetime) -> rows.Row | None:
     return rows.of_profile(profile, now) if profile else None
 
 
+def profile_key(slug: str) -> int | None:
+    """The primary key of the profile ``slug``, if there is one."""
+    found = directory.at(directory.versions()[1]).by_slug.get(slug)
+    return found.pk if found else None
+
+
 def changed_since(version: int, now: datetime) -> tuple[int, list[rows.Row]]:
     """The rows that changed after ``version``, and the version that this answer brings one to."""
     current, profiles_version = directory.versions()
@@ -212,6 +218,14 @@ def _twins(anomaly: Anomaly) -> str:
     sessions = anomaly.evidence["sessions"]
     hosts = ", ".join(sorted({each["host"] or "an unnamed host" for each in sessions}))
     return f"duplicate sessions: {len(sessions)} ({hosts})"
+
+
+def held_back(now: datetime, limit: int = 50) -> list[rows.Row]:
+    """Those whose computed word is not live while their last recorded edge still says so."""
+    profiles = directory.at(directory.versions()[1])
+    waiting = Agent.objects.select_related("home_node").annotate(word=presence_word(now)).filter(recorded=states.LIVE)
+    waiting = waiting.exclude(word=states.LIVE).order_by("slug")[:limit]
+    return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in waiting]
 
 
 def late_sweeps(periods: dict[str, timedelta], now: datetime) -> dict[str, datetime]:

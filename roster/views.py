@@ -100,21 +100,30 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     row = queries.one(slug, now)
     if row is None:
         raise Http404(f"No agent has the id '{slug[:80]}'.")
+    registered = row.dom_id.startswith("agent-")
+    profile_key = queries.profile_key(row.id)
     context = showing.agent(row, now) | {
-        "live_url": f"/live/agents/{row.pk}/" if row.dom_id.startswith("agent-") else "",
-        "more_events_url": None,
+        "live_url": f"/live/agents/{row.pk}/" if registered else "",
+        "edit_agent_url": f"/admin/roster/agent/{row.pk}/change/" if registered else "",
+        "edit_profile_url": f"/admin/roster/profile/{f'{profile_key}/change/' if profile_key else f'add/?slug={row.id}'}",
     }
     return render(request, "roster/agent.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_GET
+@for_role("viewer")
+def held(request: HttpRequest) -> HttpResponse:
+    """Held presence edges: what is held, about whom, and for managers the button that lets the next sweep record it."""
+    now = timezone.now()
+    may = access.RANKS[access.role_of(request.user)] >= access.RANKS["manager"]
+    return render(request, "roster/held.html", {"held": guard.held(), "rows": queries.held_back(now), "may": may})
+
+
+@require_POST
 @for_role("manager")
 def release(request: HttpRequest) -> HttpResponse:
-    """Held presence edges: what is held and why, and the button that lets the next sweep record it."""
-    if request.method == "POST":
-        guard.release(by=request.user.username, now=timezone.now())
-        return redirect("/")
-    return render(request, "roster/release.html", {"held": guard.held()})
+    guard.release(by=request.user.username, now=timezone.now())
+    return redirect("/")
 
 
 # ---- signing in and out ---------------------------------------------------------------------------------------------
@@ -188,5 +197,3 @@ def _next(request: HttpRequest) -> str:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render(request, "403_csrf.html", {"reason": "The form was too old or came from another site."}, status=403)
-
-

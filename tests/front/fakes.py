@@ -86,6 +86,6 @@ def agent(shown=None, **over):
     answer = Thing(question="reachable?", answer="live", winner=evidence(), losers=[evidence(value="dormant")])
     edge = Thing(id=1, at=back(hours=2), kind="presence", by=None, before="dormant", after="live", reason="a heartbeat")
     return site(
-        row=shown or row(), profile=profile, explain=[answer], events=[edge], more_events_url=None, rev=7,
+        row=shown or row(), profile=profile, explain=[answer], events=[edge], rev=7,
         live_url="/live/agents/1/",
     ) | over  # fmt: skip

@@ -126,7 +126,7 @@ def notice(text):
 
 def test_a_notice_leads_to_the_held_changes_only_where_it_offers_that():
     held = fakes.Thing(level="alarm", text="held", since=None, key="held", release=True)
-    link = 'href="/guard/release/"'
+    link = 'href="/guard/"'
     assert link in render_to_string("roster/_notices.html", {"notices": [held], "now": fakes.NOW})
     assert link not in render_to_string("roster/_notices.html", {"notices": [notice("late")], "now": fakes.NOW})
 

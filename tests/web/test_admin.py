@@ -148,6 +148,56 @@ def test_a_held_edge_can_be_released_by_a_manager_and_not_by_a_viewer(client):
     client.force_login(make.person("vera", "viewer"))
     assert client.post("/guard/release/").status_code == 403
     client.force_login(make.person("mira", "manager"))
-    assert "held by" in client.get("/guard/release/").content.decode()
+    assert "held by" in client.get("/guard/").content.decode()
     assert client.post("/guard/release/").status_code == 302
     assert guard.held() == []
+
+
+def test_a_name_that_somebody_has_is_a_form_error_and_not_a_broken_page(boss):
+    form = {"username": "boss", "usable_password": "true", "password1": "correct horse b", "role": "viewer"}
+    answer = boss.post("/admin/auth/user/add/", {**form, "password2": "correct horse b"})
+    assert (answer.status_code, "already exists" in answer.content.decode()) == (200, True)
+
+
+@pytest.mark.parametrize("form", [{"is_active": "on", "role": "viewer"}, {"role": "admin"}], ids=["demoted", "inactive"])
+def test_the_last_admin_cannot_be_locked_out(boss, form):
+    me = User.objects.get(username="boss")
+    answer = boss.post(f"/admin/auth/user/{me.pk}/change/", form)
+    assert "last admin" in answer.content.decode()
+    make.person("second", "admin")
+    assert boss.post(f"/admin/auth/user/{me.pk}/change/", form).status_code == 302
+
+
+def test_a_token_that_was_rotated_is_not_rotated_again_by_a_reload(boss):
+    make.agent("echo")
+    rotate = {"action": "rotate", "_selected_action": [Token.objects.get().pk]}
+    boss.post("/admin/roster/token/", rotate)
+    boss.post("/admin/roster/token/", rotate)
+    assert Token.objects.filter(revoked_at=None).count() == 1
+
+
+def test_capabilities_are_typed_as_words(boss):
+    boss.post("/admin/roster/profile/add/", {"slug": "nova", "capabilities": "review, release ,", "body": ""})
+    assert Profile.objects.get().capabilities == ["review", "release"]
+
+
+def test_a_viewer_sees_who_is_held_back_but_no_button(client):
+    from datetime import timedelta
+
+    from roster.services import guard
+
+    now = timezone.now()
+    make.agent("nova", now - timedelta(hours=2), liveness_mode="async")
+    guard.holds("dormancy_and_silence", 1, now, guard.Limits(share=0.0, least=1))
+    client.force_login(make.person("vera", "viewer"))
+    page = client.get("/guard/").content.decode()
+    assert ("/agents/nova/" in page, "/guard/release/" in page) == (True, False)
+
+
+def test_an_unexpected_error_shows_the_id_that_the_log_has(boss, caplog, monkeypatch):
+    monkeypatch.setattr("roster.views.queries.page", lambda *args: 1 / 0)
+    boss.raise_request_exception = False
+    answer = boss.get("/")
+    assert answer.status_code == 500
+    assert answer["X-Request-Id"] in answer.content.decode()
+    assert answer["X-Request-Id"] in caplog.text
