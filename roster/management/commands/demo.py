@@ -18,15 +18,15 @@ from roster.models import Agent, Token
 from roster.services import tokens
 
 FLEET = ("demo-atlas", "demo-echo", "demo-hermes", "demo-iris", "demo-juno", "demo-vesta")
-SAYS = (
-    "idle",
-    "working: reading the change",
-    "working: running the tests",
-    "working: writing release notes",
-    "busy",
-    "error",
+SAYS = (  # what they say, and how often
+    ("idle", "working: reading the change", "working: running the tests", "working: writing release notes", "error"),
+    (4, 5, 5, 5, 1),
 )
 TTL = 60  # seconds: whatever happens to this command, its agents leave the roster by themselves
+
+
+class HubAway(CommandError):
+    """Nobody answers at the hub's address."""
 
 
 class Command(BaseCommand):
@@ -48,20 +48,31 @@ class Command(BaseCommand):
             self.leave(up, own)
 
     def drive(self, up: dict, own: dict[str, str], seconds: float | None) -> None:
-        """One heartbeat a second, each agent in its turn."""
-        until = time.monotonic() + seconds if seconds else float("inf")
+        """One heartbeat a second, each agent in its turn; like every good agent it outlives a hub that is away."""
+        until, away = time.monotonic() + seconds if seconds else float("inf"), False
         for slug in itertools.cycle(FLEET):
             if time.monotonic() >= until:
                 return
-            self.call(up, "POST", "/api/heartbeat", own[slug], {"status": random.choice(SAYS)})
+            try:
+                self.call(up, "POST", "/api/heartbeat", own[slug], {"status": random.choices(*SAYS)[0]})
+                if away:
+                    self.stdout.write("The hub answers again.")
+                away = False
+            except HubAway as error:
+                if not away:
+                    self.stderr.write(f"{error} The demo goes on trying; Ctrl-C ends it.")
+                away = True
             time.sleep(1)
 
     def leave(self, up: dict, own: dict[str, str]) -> None:
-        for slug, token in own.items():
-            self.call(up, "POST", f"/api/agents/{slug}/sign-off", token, {})
+        try:
+            for slug, token in own.items():
+                self.call(up, "POST", f"/api/agents/{slug}/sign-off", token, {})
+            self.stdout.write("The demo agents signed off.")
+        except HubAway:
+            self.stdout.write(f"The hub is away; the demo agents leave its roster by themselves within {TTL} s.")
         for token in Token.objects.filter(agent__slug__in=FLEET, revoked_at=None):
             tokens.revoke(token, by="demo", now=timezone.now(), reason="the demo ended")
-        self.stdout.write("The demo agents signed off.")
 
     def running_hub(self) -> dict:
         try:
@@ -86,4 +97,4 @@ class Command(BaseCommand):
         except HTTPError as refusal:
             raise CommandError(f"The hub refused {method} {path}: {refusal.read(500).decode()}") from None
         except (URLError, OSError) as error:
-            raise CommandError(f"The hub at {up['url']} does not answer: {error}") from None
+            raise HubAway(f"The hub at {up['url']} does not answer: {error}.") from None
