@@ -8,6 +8,19 @@ from . import bootstrap
 from .errors import Refusal
 
 
+HELP = """\
+The Agora hub. Each command makes its environment at its first call.
+
+  manage.py up [--port N] [--host H] [--data DIR]   run the hub on this machine
+  manage.py demo [--seconds N]                      a small fleet to look at, beside a running hub
+  manage.py sign-in NAME                            a one-time sign-in link for a person
+  manage.py token create KIND [NAME]                a new token: enrolment, agent ID, node NAME or person NAME
+  manage.py token revoke PREFIX                     end a token
+  manage.py test [--soak] [pytest's arguments]      run the tests
+  manage.py COMMAND                                 every other Django command, such as migrate, check or shell
+"""
+
+
 def dispatch(root: str, argv: list[str]) -> int:
     """Run one command inside the checkout's environment.
 
@@ -15,6 +28,9 @@ def dispatch(root: str, argv: list[str]) -> int:
     Returns the exit code; a refusal is one sentence on stderr and 1.
     """
     command = argv[1] if len(argv) > 1 else ""
+    if command in ("", "help", "-h", "--help") and len(argv) <= 2:
+        print(HELP, end="")
+        return 0
     try:
         bootstrap.ensure(Path(root), "requirements-test.txt" if command == "test" else "requirements.txt")
         if command == "up":

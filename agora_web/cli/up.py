@@ -57,7 +57,7 @@ def _welcome(hub: Hub, seconds: float) -> str:
         (
             f"  address           {hub.url}/",
             f"  sign in as admin  {hub.secrets['sign_in_url']}  (works once)",
-            f"  enrolment token   {hub.secrets['enrolment_token']}  (for new agents; the next start makes another)",
+            f"  enrolment token   {hub.secrets['enrolment_token']}  (for new agents; good until the next start)",
             f"agora: ready in {seconds:.1f} s; Ctrl-C stops it",
         )
     )
