@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.core.checks import Error, Tags, register
+from redis.connection import parse_url
 
 
 @register(Tags.compatibility)
@@ -26,3 +27,13 @@ def hosts_are_named(app_configs, **kwargs):
     if "*" not in settings.ALLOWED_HOSTS:
         return []
     return [Error("ALLOWED_HOSTS must name the hosts of the hub, not '*'.", id="agora.E003")]
+
+
+@register(Tags.compatibility)
+def the_broker_has_an_address(app_configs, **kwargs):
+    """An address that no client can read would come up only later, as pushes and sweeps that never happen."""
+    try:
+        parse_url(settings.REDIS_URL)
+    except ValueError:
+        return [Error("REDIS_URL must be redis://…, rediss://… or unix:///path.", id="agora.E004")]
+    return []
