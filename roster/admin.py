@@ -115,8 +115,20 @@ class NodeAdmin(ReadOnlyAdmin):
     ordering = ("slug",)
 
 
+class ProfileForm(forms.ModelForm):
+    capabilities = forms.CharField(required=False, help_text="Words, separated by commas.")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.initial["capabilities"] = ", ".join(map(str, self.instance.capabilities))
+
+    def clean_capabilities(self):
+        return [word.strip() for word in self.cleaned_data["capabilities"].split(",") if word.strip()]
+
+
 @admin.register(Profile)
 class ProfileAdmin(OpenFormAdmin):
+    form = ProfileForm
     list_display = ("slug", "title", "role", "liveness_mode", "public", "updated_at", "updated_by")
     list_filter = ("liveness_mode", "public")
     search_fields = ("slug", "title", "role")

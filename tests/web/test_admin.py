@@ -94,7 +94,7 @@ def test_presence_and_lifecycle_cannot_be_posted(boss):
 
 
 def test_a_profile_lists_its_agent_with_the_next_answer(boss):
-    form = {"slug": "analyst", "title": "Analyst", "capabilities": "[]", "liveness_mode": "async", "body": "# Hi"}
+    form = {"slug": "analyst", "title": "Analyst", "capabilities": "", "liveness_mode": "async", "body": "# Hi"}
     assert boss.post("/admin/roster/profile/add/", form).status_code == 302
     assert Profile.objects.get(slug="analyst").updated_by == "boss"
     assert "analyst" in boss.get("/").content.decode()
