@@ -68,7 +68,10 @@ def unauthorized(request: HttpRequest, why: AuthenticationError) -> HttpResponse
 @api.exception_handler(ValidationError)
 def invalid(request: HttpRequest, why: ValidationError) -> HttpResponse:
     fields = [
-        {"field": ".".join(map(str, each["loc"][2:])) or str(each["loc"][-1]), "problem": each["msg"]}
+        {
+            "field": ".".join(map(str, each["loc"][2:])) or str(each["loc"][-1]),
+            "problem": each["msg"].removeprefix("Value error, "),
+        }
         for each in why.errors
     ]
     message = "; ".join(f"{each['field']}: {each['problem']}" for each in fields)

@@ -137,7 +137,7 @@ LOGGING = {
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},
-        "django.request": {"level": "ERROR"},
+        "django.request": {"level": "CRITICAL"},  # our own line has the request's id
     },
 }
 
