@@ -13,7 +13,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import unquote
 
-from asgiref.sync import ThreadSensitiveContext
 from django.conf import settings
 from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
@@ -76,11 +75,10 @@ async def _respond(request, raw) -> HttpResponse:
         return error(request, 400, "bad_address", "The address has more parts than the hub reads.")
     request.resolver_match = match
     given = {name: value.replace(SLASH, "/") for name, value in match.kwargs.items()}
-    async with ThreadSensitiveContext():
-        if asyncio.iscoroutinefunction(match.func):
-            response = await match.func(request, **given)
-        else:
-            response = await asyncio.to_thread(match.func, request, **given)
+    if asyncio.iscoroutinefunction(match.func):
+        response = await match.func(request, **given)
+    else:
+        response = await asyncio.to_thread(match.func, request, **given)
     return _shaped(request, response)
 
 

@@ -36,7 +36,7 @@ async def put_agent(request: HttpRequest, id: str, body: schemas.Put):
 @router.post("/heartbeat", auth=auth.beat_token, summary="Heartbeat with the agent's own token")
 async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat()):
     """A node's token names the agent in `Agora-Agent`. Answers with what an agent should know and when to come again."""
-    return _json(_reply(await _beat(request, request.headers.get("Agora-Agent"), body.said())))
+    return _json(_reply(await _beat(request, request.META.get("HTTP_AGORA_AGENT"), body.said())))
 
 
 @router.post(
@@ -91,7 +91,7 @@ def _rejoined(heard: Heard) -> dict | None:
 @router.post("/agents/{id}/sign-off", auth=auth.bearer, summary="Say goodbye until the next heartbeat")
 async def post_sign_off(request: HttpRequest, id: str, body: schemas.SignOff = schemas.SignOff()):
     """A goodbye from a session changes nothing where a newer session has been heard."""
-    as_slug = request.headers.get("Agora-Agent")
+    as_slug = request.META.get("HTTP_AGORA_AGENT")
     agent = await in_database(registry.sign_off, request.auth, id, body.session, request.received_at, as_slug)
     return _json(schemas.agent(rows.of_agent(agent, request.received_at)))
 

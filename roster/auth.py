@@ -24,7 +24,7 @@ KNOWN = 100_000
 
 def token_digest(request: HttpRequest) -> str:
     """The digest of the bearer token in the header. Raises Unauthorized where there is none."""
-    scheme, _, raw = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, raw = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     raw = raw.strip()
     if scheme.lower() != "bearer" or not raw or len(raw) > 200:
         raise Unauthorized()

@@ -19,7 +19,7 @@ class Malformed(HubError):
 
 def parse(request: HttpRequest) -> Any:
     """The JSON value of the request's body. Raises UnsupportedMedia, Malformed or Invalid; {} for an empty body."""
-    kind = request.headers.get("Content-Type", "application/json").partition(";")[0].strip().lower()
+    kind = request.META.get("CONTENT_TYPE", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMedia("The body must be JSON, sent with 'Content-Type: application/json'.")
     raw = request.body
