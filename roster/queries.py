@@ -101,11 +101,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the fleet in order of id. ``next`` is the cursor of the following page, ``version`` the roster's."""
+    """A page of the fleet in order of id. ``next`` is the cursor of the following page, ``version`` the roster's and
+    ``profiles`` that of the profiles."""
 
     rows: list[rows.Row]
     next: str | None
     version: int
+    profiles: int
 
 
 def page(selection: Selection, now: datetime) -> Page:
@@ -121,7 +123,7 @@ def page(selection: Selection, now: datetime) -> Page:
     found += [row for row in _synthesized(profiles.listed_after(selection.after), last, now) if selection.matches(row)]
     found.sort(key=lambda row: row.id)
     following = found[limit - 1].id if len(found) > limit else None
-    return Page(found[:limit], following, version)
+    return Page(found[:limit], following, version, profiles_version)
 
 
 def _synthesized(entries: list[directory.Entry], last: str | None, now: datetime) -> list[rows.Row]:

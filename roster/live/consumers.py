@@ -100,6 +100,7 @@ class RosterPage(LivePage):
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
         self.order: list[tuple[str, str, int]] = []
         page = await in_database(queries.page, self.selection, timezone.now())
+        self.profiles = page.profiles
         self.last = page.rows[-1].id if page.next else None
         self.order = [(row.id, row.dom_id, row.pk) for row in page.rows]
         text = await in_database(showing.tail, page.version)
@@ -121,6 +122,11 @@ class RosterPage(LivePage):
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         await self.say("".join(filter(None, map(self._place, rows))) + tail)
+
+    async def members(self, version: int) -> None:
+        """A member without an agent row has no version of its own: where the profiles moved, the table comes whole."""
+        if version != self.profiles:
+            await self.open()
 
     async def noticed(self, tail: str) -> None:
         await self.say(tail)
@@ -176,6 +182,9 @@ class AgentPage(LivePage):
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         if any(each.row.pk == self.pk for each in rows):
             await self._send()
+
+    async def members(self, version: int) -> None:
+        """Its own profile moves its agent's version too."""
 
     async def noticed(self, tail: str) -> None:
         await self._send()

@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.template.loader import get_template
 from django.utils import timezone
 
-from roster import events, queries, schemas, showing
+from roster import directory, events, queries, schemas, showing
 from roster.offload import in_database
 from roster.rows import Row
 
@@ -40,6 +40,8 @@ class OpenPage(Protocol):
     def shown(self) -> set[int]: ...
 
     async def changed(self, rows: list[Rendered], tail: str) -> None: ...
+
+    async def members(self, version: int) -> None: ...
 
     async def noticed(self, tail: str) -> None: ...
 
@@ -128,13 +130,14 @@ class Feed:
 
     async def _push(self) -> None:
         since = self._version
-        version, rows = await in_database(_changed, since)
+        version, rows, profiles = await in_database(_changed, since)
         if version == since:
             return
         if self._version == since:  # else a page joined meanwhile that stands further back
             self._version = version
         try:
             await self._tell(rows, version)
+            await self._each(lambda page: page.members(profiles))
         except Exception:
             self._version = min(self._version, since)  # nobody was told: the next look tells it
             raise
@@ -181,10 +184,11 @@ def _face(row: Row) -> tuple:
     return row.presence.word, row.last_seen
 
 
-def _changed(version: int) -> tuple[int, list[Rendered]]:
-    now = timezone.now()
-    current, rows = queries.changed_since(version, now)
-    return current, render(rows)
+def _changed(version: int) -> tuple[int, list[Rendered], int]:
+    """The version now, the rows changed since ``version``, and the version of the profiles: read last, so that an edit
+    in between is told now or moves the first."""
+    current, rows = queries.changed_since(version, timezone.now())
+    return current, render(rows), directory.versions()[1]
 
 
 def render(rows: list[Row]) -> list[Rendered]:

@@ -16,6 +16,7 @@ from roster import directory, events, showing
 from roster.live import feed as feeds
 from roster.live.consumers import COME_BACK
 from roster.models import HubUptime
+from roster.services import profiles
 from tests import make
 from tests import settings as servers
 from tests.live.conftest import closed_with, said_until
@@ -104,6 +105,21 @@ async def test_a_page_hears_of_the_summary_and_the_notices_with_every_change(pag
     await sync_to_async(HubUptime.objects.create)(up_at=now, alive_at=now, down_at=down, moved=1)
     await beat(token, status="working: again")
     assert "The hub was down" in await said_until(page, "again")
+
+
+async def test_a_member_who_only_has_a_profile_comes_and_goes_on_an_open_page(pages, cookie):
+    """It has no row in the registry and so no version, but it is counted: the table must show whom the counts count."""
+    page = await pages.open(cookie)
+    await said_until(page, "summary")
+    member = await sync_to_async(make.profile)("scribe", liveness_mode="async", title="Scribe")
+    assert f'<tr id="profile-{member.pk}"' in await said_until(page, "Scribe")
+    member.title = "Writer"
+    await sync_to_async(profiles.save)(member, by="mira", now=timezone.now())
+    await said_until(page, "Writer")
+    member.liveness_mode = None
+    await sync_to_async(profiles.save)(member, by="mira", now=timezone.now())
+    while "Writer" in await said_until(page, 'hx-target="#rows"'):
+        pass
 
 
 @pytest.fixture
