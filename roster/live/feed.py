@@ -60,7 +60,7 @@ class Feed:
         self._channel = ""
         self._version = 0
         self._told: dict[int, tuple] = {}
-        self._notices: list | None = None
+        self._above: tuple | None = None
 
     async def join(self, page: OpenPage, version: int, rows: list[Row]) -> None:
         """From now on ``page``, which shows ``rows`` as they were at ``version``, hears of every later change."""
@@ -144,8 +144,8 @@ class Feed:
         for each in rows:
             self._told[each.row.pk] = _face(each.row)
 
-    async def _tell(self, rows: list[Rendered], version: int) -> None:
-        tail = await in_database(showing.tail, version)
+    async def _tell(self, rows: list[Rendered], version: int, *, fresh: bool = False) -> None:
+        tail = await in_database(showing.tail, version, fresh=fresh)
         await self._each(lambda page: page.changed(rows, tail))
 
     async def _each(self, say: Callable[[OpenPage], Awaitable[None]]) -> None:
@@ -167,14 +167,15 @@ class Feed:
         times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
         self._told |= {row.pk: _face(row) for row in rows}
         if turned:
-            await self._tell(await in_database(render, turned), self._version)
+            await self._tell(await in_database(render, turned), self._version, fresh=True)
         await self._each(lambda page: page.seen(times))
         await self._notice()
 
     async def _notice(self) -> None:
-        """What the hub says of itself changes by time too: a sweep that stopped pushes nothing."""
-        before, self._notices = self._notices, await in_database(showing.notices, timezone.now())
-        if before is None or before == self._notices:
+        """What stands above the rows changes by time too: a sweep that stopped pushes nothing, nor does an agent whose
+        window ends on no page."""
+        before, self._above = self._above, await in_database(_above)
+        if before is None or before == self._above:
             return
         tail = await in_database(showing.tail, self._version, fresh=True)
         await self._each(lambda page: page.noticed(tail))
@@ -182,6 +183,11 @@ class Feed:
 
 def _face(row: Row) -> tuple:
     return row.presence.word, row.last_seen
+
+
+def _above() -> tuple[list, list]:
+    now = timezone.now()
+    return showing.notices(now), queries.counts(now)
 
 
 def _changed(version: int) -> tuple[int, list[Rendered], int]:

@@ -252,3 +252,15 @@ async def test_pages_that_come_and_go_leave_no_channels_behind(pages, cookie, mo
         channels.add(await asyncio.wait_for(joined.get(), 5))
         await page.disconnect(timeout=5)
     assert len(channels) == 1
+
+
+async def test_time_alone_turns_the_counts_also_where_no_row_is_on_show(pages, cookie, agent, monkeypatch):
+    """The page shows the always-on agents only; another's window ends and no sweep has come by."""
+    monkeypatch.setattr(feeds, "REFRESH", 0.3)
+    monkeypatch.setattr(feeds, "LOOK", 0.2)
+    nearly_over = timezone.now() - timedelta(seconds=8)
+    await sync_to_async(make.agent)("echo", nearly_over, liveness_mode="async", expected_interval=5)
+    page = await pages.open(cookie, "/live/roster/?mode=always-on")
+    assert re.search(r'data-v="dormant" class="count none"', await said_until(page, 'id="summary"'))
+    while re.search(r'data-v="dormant" class="count none"', await said_until(page, 'id="summary"')):
+        pass
