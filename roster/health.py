@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import redis
 from django.conf import settings
 from django.db import connection
@@ -10,9 +12,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from . import metrics, queries
-from .models import Anomaly, SweepRun
+from .models import Anomaly, HubUptime, SweepRun
 from .offload import in_database
 from .plans import PERIODS
+from .services import uptime
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
@@ -35,11 +38,20 @@ def _reasons() -> list[str]:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
+        if since := _unmarked():
+            reasons.append(f"nothing could be written since {since:%Y-%m-%dT%H:%M:%SZ}")
         late = queries.late_sweeps(PERIODS, timezone.now())
         reasons += [f"the sweep {name} last began at {since:%Y-%m-%dT%H:%M:%SZ}" for name, since in late.items()]
     except Exception:
         reasons.append("the database does not answer")
     return reasons
+
+
+def _unmarked() -> datetime | None:
+    """The last mark of a web process where the next ones are missing: a full disk still reads, and takes no heartbeat."""
+    marked = HubUptime.objects.order_by("-id").values_list("alive_at", flat=True).first()
+    patience = timedelta(seconds=uptime.MISSED_MARKS * settings.UPTIME_MARK)
+    return marked if marked and timezone.now() - marked > patience else None
 
 
 async def exposition(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from roster.models import Agent, Anomaly
+from roster.models import Agent, Anomaly, HubUptime
 from roster.offload import in_database
 from roster.services.anomalies import close_anomaly, open_anomaly
 from tests import make
@@ -150,3 +150,13 @@ async def test_health_is_told_to_anybody_in_counts_only(api, fleet):
     assert metrics.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'agora_agents{presence="live"} 2.0' in metrics.text
     assert "echo" not in metrics.text
+
+
+async def test_a_hub_that_can_read_and_not_write_is_not_ready(api, fleet):
+    """A full disk: pages are served, the marks of the web process and every heartbeat fail."""
+    now = timezone.now()
+    stretch = await in_database(HubUptime.objects.create, up_at=now, alive_at=now - timedelta(minutes=1))
+    answer = await api.get("/readyz")
+    assert answer.status_code == 503 and "nothing could be written since" in answer.json()["reasons"][0]
+    await in_database(HubUptime.objects.filter(pk=stretch.pk).update, alive_at=timezone.now())
+    assert (await api.get("/readyz")).status_code == 200
