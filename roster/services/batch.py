@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Case, F, IntegerField, Q, When
+from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, When
 from django.db.models.expressions import RawSQL
 
 from roster import access, beats, states
 from roster.errors import Forbidden, HubError
-from roster.models import Agent
+from roster.models import Agent, Profile
 
 from . import presence
 
@@ -100,9 +100,11 @@ def _says_the_same(entry: Entry, status: str, task: str | None) -> bool:
 
 def _record_news(keys: list[int], wanted: dict[str, Entry], now: datetime) -> None:
     work = presence.Work()
-    for agent in Agent.objects.filter(pk__in=keys).order_by("pk"):
+    mode = Profile.objects.filter(slug=OuterRef("slug")).values("liveness_mode")[:1]
+    for agent in Agent.objects.filter(pk__in=keys).annotate(profile_mode=Subquery(mode)).order_by("pk"):
         entry = wanted[agent.slug]
         given = frozenset({"task"} if entry.task is not None else ())
-        change = beats.apply(agent, beats.Said(status=entry.status, task=entry.task, given=given), now)
+        said = beats.Said(status=entry.status, task=entry.task, given=given)
+        change = beats.apply(agent, said, now, agent.profile_mode)
         work.add(agent, change, now)
     work.write()

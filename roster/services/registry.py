@@ -47,7 +47,7 @@ def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str) -> Agent:
     agent.save(force_insert=True)
     after = {"liveness_mode": mode, "expected_interval": interval}
     journal.write(journal.happened("registered", by, now, agent=agent, after=after), changed=[agent.pk])
-    change = beats.apply(agent, said, now)
+    change = beats.apply(agent, said, now, profile and profile.liveness_mode)
     work = presence.Work()
     work.add(agent, change, now)
     work.write()

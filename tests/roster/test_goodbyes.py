@@ -4,7 +4,7 @@ import pytest
 
 from roster import access, schemas
 from roster.models import Agent, Event
-from roster.services import registry
+from roster.services import batch, registry
 
 from tests import make
 
@@ -34,6 +34,19 @@ def test_a_goodbye_is_known_at_once_and_recorded_once_F125(mode, now):
     assert edges("analyst")[1:] == [("live", LEFT[mode])]
     assert open_anomalies() == (["analyst"] if mode == "always-on" else [])
     assert Event.objects.filter(kind="signed_off").count() == 1
+
+
+def test_a_members_goodbye_and_return_read_alike_in_a_batch_and_alone(now):
+    """An ephemeral agent whose profile makes it a member is dormant when it is away, however it came to say so."""
+    make.profile("scribe", liveness_mode="async")
+    make.agent("scribe", now, status="dormant", liveness_mode="ephemeral")
+    _, _, raw = make.node("alder")
+    node = access.caller(access.digest(raw))
+    assert (word("scribe", now), edges("scribe")[1:]) == ("dormant", [("live", "dormant")])
+    batch.record(node, [batch.Entry("scribe", "idle")], now + minutes(1))
+    batch.record(node, [batch.Entry("scribe", "dormant")], now + minutes(2))
+    assert edges("scribe")[2:] == [("dormant", "live"), ("live", "dormant")]
+    assert Agent.objects.get(slug="scribe").recorded == word("scribe", now + minutes(2)) == "dormant"
 
 
 def test_a_heartbeat_after_a_goodbye_is_a_return(now):
