@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
 
 import redis
@@ -17,6 +18,8 @@ from .offload import in_database
 from .plans import PERIODS
 from .services import uptime
 
+PATIENCE = 5.0  # seconds; who asks for health will not wait longer
+
 
 async def healthz(request: HttpRequest) -> HttpResponse:
     """This web process answers."""
@@ -25,7 +28,11 @@ async def healthz(request: HttpRequest) -> HttpResponse:
 
 async def readyz(request: HttpRequest) -> HttpResponse:
     """200 when the hub does its whole work; 503 with the reasons when it does not."""
-    reasons = await in_database(_reasons)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            reasons = await in_database(_reasons)
+    except TimeoutError:  # a database that stands still refuses nothing: it never answers
+        reasons = ["the database does not answer"]
     return JsonResponse({"status": "degraded" if reasons else "ready", "reasons": reasons}, status=503 if reasons else 200)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from roster import health
 from roster.models import Agent, Anomaly, HubUptime
 from roster.offload import in_database
 from roster.services.anomalies import close_anomaly, open_anomaly
@@ -160,3 +162,12 @@ async def test_a_hub_that_can_read_and_not_write_is_not_ready(api, fleet):
     assert answer.status_code == 503 and "nothing could be written since" in answer.json()["reasons"][0]
     await in_database(HubUptime.objects.filter(pk=stretch.pk).update, alive_at=timezone.now())
     assert (await api.get("/readyz")).status_code == 200
+
+
+async def test_a_hub_whose_database_stands_still_says_so_in_time(api, fleet, monkeypatch):
+    goes_on = threading.Event()
+    monkeypatch.setattr(health, "PATIENCE", 0.1)
+    monkeypatch.setattr(health, "_reasons", lambda: goes_on.wait(10))
+    answer = await api.get("/readyz")
+    goes_on.set()
+    assert (answer.status_code, answer.json()["reasons"]) == (503, ["the database does not answer"])
