@@ -47,7 +47,8 @@ def store(name: str, agents: int):
     cluster = Postgres() if name == "postgres" else None
     mine = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "AGORA_SECRET_KEY")
     env = {key: value for key, value in os.environ.items() if key not in mine}
-    env |= {"AGORA_DATA": str(folder), "REDIS_URL": valkey.url, "AGORA_RATE_HEARTBEAT": PLENTY, "AGORA_RATE_API": PLENTY}
+    env |= {"AGORA_DATA": str(folder), "REDIS_URL": valkey.url}
+    env |= {"AGORA_RATE_HEARTBEAT": PLENTY, "AGORA_RATE_API": PLENTY}
     env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), str(HERE), env.get("PYTHONPATH"))))
     pids = [valkey.process.pid]
     if cluster:

@@ -45,7 +45,8 @@ def run(port: int, requests: list[bytes], count: int, connections: int = 32, exp
 
     Raises RuntimeError where an answer has another status than ``expect``: a refusal is quick and would flatter.
     """
-    taken = asyncio.run(asyncio.wait_for(_run(port, itertools.islice(itertools.cycle(requests), count), connections), PATIENCE))
+    counted = itertools.islice(itertools.cycle(requests), count)
+    taken = asyncio.run(asyncio.wait_for(_run(port, counted, connections), PATIENCE))
     if set(taken.statuses) != {expect}:
         raise RuntimeError(f"expected only {expect}, got {dict(taken.statuses)}: {taken.last_body[:300]!r}")
     return taken

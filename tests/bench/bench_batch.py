@@ -22,15 +22,19 @@ import _load
 
 SIZES = (1_000, 10_000)
 BATCH = 1_000
-ROUNDS, WARM_UP = 15, 3  # posts, each beside one run of the yardstick
+ROUNDS = 15  # posts, each beside one run of the yardstick; one more of each comes first, to warm up
 SHARE = 0.6
 HEADS = ("store", "what", "agents", "ms", "CPU ms", "beats/s", "of executemany", "growth")
-UPDATE = 'UPDATE "roster_agent" SET "last_seen" = {0}, "evidence_at" = {0}, "last_seen_source" = {0}, "deadline" = {0} WHERE "slug" = {0}'
+UPDATE = (
+    'UPDATE "roster_agent" SET "last_seen" = {0}, "evidence_at" = {0}, "last_seen_source" = {0}, "deadline" = {0} '
+    'WHERE "slug" = {0}'
+)
 
 
 def node_token(store: _lib.Store) -> str:
-    """A node and its token, made by the service that makes them for real (``manage.py token create node``)."""
-    made = subprocess.run([sys.executable, str(_lib.HERE / "_node.py")], env=store.env, check=True, capture_output=True, text=True)
+    """A node's token, made by the service that makes them for real."""
+    command = [sys.executable, str(_lib.HERE / "_node.py")]
+    made = subprocess.run(command, env=store.env, check=True, capture_output=True, text=True)
     return made.stdout.strip()
 
 
@@ -57,7 +61,7 @@ def open_database(store: _lib.Store):
 
 
 def executemany(connection, statement: str, size: int) -> float:
-    """Seconds of CPU-and-wait for the yardstick: one transaction of ``BATCH`` rows."""
+    """Seconds that the yardstick took: one transaction of ``BATCH`` rows."""
     now = datetime.now(UTC)
     moments = [now, now + timedelta(hours=1)]
     if isinstance(connection, sqlite3.Connection):
@@ -75,15 +79,15 @@ def of_store(name: str, size: int, rounds: int) -> dict[str, tuple[float, float]
     taken = {"executemany": [], "POST": [], "POST, all news": []}
     with _lib.store(name, size) as store, _lib.server("daphne", _lib.HUB, store) as server:
         token = node_token(store)
-        with closing(open_database(store)[0]) as connection:
-            statement = open_database(store)[1]
-            for number in range(WARM_UP + rounds):
+        connection, statement = open_database(store)
+        with closing(connection):
+            for number in range(1 + rounds):
                 taken["executemany"].append((executemany(connection, statement, size), 0.0))
                 taken["POST"].append(_post(server, post(token, size, "working")))
-                if number % 5 == 0:
+                if number % 3 == 0:
                     taken["POST, all news"].append(_post(server, post(token, size, "idle")))
                     _post(server, post(token, size, "working"))
-    return {what: _medians(values[WARM_UP:] if len(values) > WARM_UP else values) for what, values in taken.items()}
+    return {what: _medians(values[1:]) for what, values in taken.items()}
 
 
 def _post(server: _lib.Server, request: bytes) -> tuple[float, float]:

@@ -20,7 +20,8 @@ TOKENS = 1_000
 ROUNDS = 3
 BEATS, NAIVE_BEATS = 2_000, 300  # a round
 TIMES_NAIVE, CPU_MS, P99_MS = 8.0, 0.5, 60.0
-HEADS = ("store", "server", "call", "agents", "beats/s", "CPU ms", "stores ms", "p50 ms", "p99 ms", "x naive", "CPU growth")
+HEADS = ("store", "server", "call", "agents", "beats/s", "CPU ms", "stores ms", "p50 ms", "p99 ms", "x naive",
+         "CPU growth")  # fmt: skip
 
 
 @dataclass
@@ -37,7 +38,8 @@ class Figure:
 def bodies(number: int, news: bool) -> list[bytes]:
     """What one agent says, in turn: always the same, or something new each time."""
     said = {"task": "measuring", "session": f"session-{number}", "host": "bench"}
-    return [json.dumps({"status": status, **said}).encode() for status in (("idle", "working") if news else ("working",))]
+    statuses = ("idle", "working") if news else ("working",)
+    return [json.dumps({"status": status, **said}).encode() for status in statuses]
 
 
 def requests(size: int, tokens: int, put: bool, news: bool) -> list[bytes]:

@@ -22,7 +22,7 @@ HEADS = ("store", "agents", "edges", "seconds", "CPU s", "queries", "a batch", "
 
 
 def sweep_once(number: int) -> tuple[int, float, float, int, float]:
-    """Makes every hundredth agent due, from ``number`` on, and sweeps: (edges, seconds, CPU, queries, those a batch)."""
+    """Makes every hundredth agent due, from ``number`` on, and sweeps: edges, seconds, CPU, queries, those a batch."""
     from django.db import connection
     from django.utils import timezone
 

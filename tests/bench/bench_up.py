@@ -88,7 +88,7 @@ def rounds(agents: int) -> dict[str, tuple[float, ...]]:
         with tempfile.TemporaryDirectory(prefix="agora-bench-") as folder:
             taken["fresh"].append(measure(Path(folder), agents))
             taken["existing"].append(measure(Path(folder), 0))
-    return {name: tuple(statistics.median(values) for values in zip(*each, strict=True)) for name, each in taken.items()}
+    return {name: tuple(map(statistics.median, zip(*each, strict=True))) for name, each in taken.items()}
 
 
 def main() -> int:
@@ -97,7 +97,8 @@ def main() -> int:
     args, note = _lib.arguments(__doc__.splitlines()[0], bars), _lib.load_note()
     found = rounds(AGENTS // 10 if args.quick else AGENTS)
     print(f"{note} before, {_lib.load_note()} after")
-    _lib.table(HEADS, [(name, start, idle, full, full / idle, stop) for name, (start, idle, full, stop) in found.items()])
+    table = [(name, start, idle, full, full / idle, stop) for name, (start, idle, full, stop) in found.items()]
+    _lib.table(HEADS, table)
     failures = []
     for name, (start, _, full, stop) in found.items():
         failures += [f"{name}: first page after {start:.1f} s, not {START:g}"] * (start > START)
