@@ -84,7 +84,7 @@ class Hub:
 
     def _web(self) -> Spec:
         descriptor = self.listener.fileno()
-        command = [sys.executable, "-m", "daphne", "-v", "0", "--fd", str(descriptor), "agora_web.asgi:application"]
+        command = [sys.executable, "-m", "agora_web.server", "-v", "0", "--fd", str(descriptor), "agora_web.asgi:application"]
         return self._spec("web", command, pass_fds=(descriptor,))
 
     def _celery(self, name: str) -> Spec:

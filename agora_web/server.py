@@ -1,0 +1,25 @@
+"""daphne, with a bound on what one request may leave on this machine. Run as ``python -m agora_web.server``.
+
+daphne keeps a whole body, in a temporary file if it is large, before the application is asked about anything: without
+a bound, somebody without a token could fill the disk.
+"""
+
+from daphne import http_protocol
+from daphne.cli import CommandLineInterface
+
+KEPT = 4 * 1024 * 1024  # bytes of a body; more than any call takes, so whoever sends more is refused all the same
+
+
+class BoundedRequest(http_protocol.WebRequest):
+    """Reads a body to its end and keeps no more of it than the application needs to refuse it."""
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802  the name is Twisted's
+        room = KEPT - self.content.tell()
+        if room > 0:
+            super().handleContentChunk(data[:room])
+
+
+http_protocol.WebRequest = BoundedRequest  # daphne's factory looks it up by this name
+
+if __name__ == "__main__":
+    CommandLineInterface.entrypoint()
