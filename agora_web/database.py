@@ -14,6 +14,12 @@ SQLITE_PRAGMAS = (
     "PRAGMA mmap_size=134217728;PRAGMA cache_size=-20000;"
 )
 SQLITE_OPTIONS = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_PRAGMAS}
+# Seconds and milliseconds after which a database that stands still is given up, instead of holding a thread for ever.
+POSTGRES_OPTIONS = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "options": "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s",
+}
 POOL = {"min_size": 1, "max_size": 16, "timeout": 10}
 
 
@@ -34,7 +40,7 @@ def database(url: str) -> dict:
             "PASSWORD": unquote(parts.password or ""),
             "HOST": query.pop("host", parts.hostname or ""),
             "PORT": str(parts.port or query.pop("port", "")),
-            "OPTIONS": {"pool": dict(POOL), **query},
+            "OPTIONS": {"pool": dict(POOL), **POSTGRES_OPTIONS, **query},
         }
     raise ValueError(f"DATABASE_URL must start with sqlite:// or postgresql://, not {parts.scheme}://")
 
