@@ -6,7 +6,7 @@ Nothing here touches the database, so the rules can be read and tested on their 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from . import heard, states
@@ -17,6 +17,7 @@ SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_inter
 NEWS = (*QUIET, *SHOWN, "signed_off_at", "live_since", "recorded", "check_after")
 SETTINGS = ("liveness_mode", "expected_interval", "ttl")
 SKEW_WARNING = 300  # seconds
+LATEST = timedelta(seconds=15)  # as long as a caller waits for its commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> C
     ``at`` is the hub's receive time (design rule 2); ``said.sent_at`` only ever becomes a shown skew.
     """
     change = Change(before=states.presence(agent.facts(profile_mode), at))
+    if _is_late(agent, at):
+        return change
     old = {name: getattr(agent, name) for name in SHOWN}
     _take_settings(agent, said)
     _take_status(agent, said, change.before.word)
@@ -70,6 +73,14 @@ def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> C
     else:
         arm(agent, change)
     return change
+
+
+def _is_late(agent, at: datetime) -> bool:
+    """Whether something of the agent that was received after ``at`` is known already: with several web processes an
+    older heartbeat may be written last, and must undo neither a newer one nor a goodbye. A larger difference is a
+    clock that stepped back, not a delay."""
+    newest = max(filter(None, (agent.evidence_at, agent.signed_off_at)), default=at)
+    return timedelta() < newest - at < LATEST
 
 
 def arm(agent, change: Change) -> None:

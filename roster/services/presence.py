@@ -36,7 +36,7 @@ class Heard:
     at: datetime
 
 
-def record(group: list[Beat]) -> list[Heard | HubError]:
+def record(group: list[Beat]) -> list[Heard | Exception]:
     """Writes a group of beats in one transaction and returns one outcome each, in order.
 
     A refused beat gets its refusal and costs the others nothing. Where the database fails, the whole group fails.
@@ -49,11 +49,14 @@ def record(group: list[Beat]) -> list[Heard | HubError]:
     return outcomes
 
 
-def _one(beat: Beat, speaker: Agent | HubError, work: Work) -> Heard | HubError:
+def _one(beat: Beat, speaker: Agent | HubError, work: Work) -> Heard | Exception:
     if isinstance(speaker, HubError):
         return speaker
-    change = beats.apply(speaker, beat.said, beat.received_at, _profile_mode(speaker, beat))
-    work.add(speaker, change, beat.received_at)
+    try:
+        change = beats.apply(speaker, beat.said, beat.received_at, _profile_mode(speaker, beat))
+        work.add(speaker, change, beat.received_at)
+    except (KeyError, TypeError, ValueError) as damage:  # a row that somebody damaged costs the others nothing
+        return damage
     return Heard(speaker, change.before, beat.received_at)
 
 
