@@ -18,7 +18,11 @@ PERIODS = {
 STEP_LIMIT = 2 * min(PERIODS.values())  # a wall clock that jumps further than this has stepped (design rule 9)
 
 _EPHEMERAL = Q(liveness_mode=states.EPHEMERAL)
-_ROWS = {sweeps.DORMANCY: ~_EPHEMERAL, sweeps.EXPIRY: _EPHEMERAL}  # a row of no known mode is the dormancy sweep's
+_EMPLOYED = ~Q(lifecycle=states.RETIRED)  # nobody waits for who has left
+_ROWS = {  # a row of no known mode is the dormancy sweep's
+    sweeps.DORMANCY: ~_EPHEMERAL & _EMPLOYED,
+    sweeps.EXPIRY: _EPHEMERAL & _EMPLOYED,
+}
 _LIMITS = guard.Limits(settings.GUARD_SHARE, settings.GUARD_LEAST, settings.GUARD_HOLD)
 
 

@@ -210,6 +210,7 @@ def needs_you(now: datetime) -> list[Need]:
     silent = [row(each) for each in enabled.filter(word=states.SILENT).order_by("deadline")[:NEEDS]]
     failing = [row(each) for each in enabled.filter(word=states.LIVE, status__iexact="error").order_by("pk")[:NEEDS]]
     twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions").select_related("agent__home_node")
+    twins = twins.exclude(agent__lifecycle=states.RETIRED)
     needs = [Need(each, "silent, though it should always be on", each.presence.since) for each in silent]
     needs += [Need(each, "says error", each.activity.as_of) for each in failing]
     needs += [Need(row(each.agent), _twins(each), each.opened_at) for each in twins.order_by("opened_at")[:NEEDS]]
