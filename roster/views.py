@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from . import access, limits, queries, showing
 from .errors import TooMany
@@ -58,7 +58,7 @@ def for_role(least: str):
     return decorate
 
 
-@require_GET
+@require_safe
 @for_role("viewer")
 def roster(request: HttpRequest) -> HttpResponse:
     now, selection = timezone.now(), showing.selection(request.GET)
@@ -93,7 +93,7 @@ def _filters(selection: queries.Selection) -> dict:
             "presence": selection.presence, "mode": selection.mode, "lifecycle": selection.lifecycle}  # fmt: skip
 
 
-@require_GET
+@require_safe
 @for_role("viewer")
 def agent(request: HttpRequest, slug: str) -> HttpResponse:
     now = timezone.now()
@@ -110,7 +110,7 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "roster/agent.html", context)
 
 
-@require_GET
+@require_safe
 @for_role("viewer")
 def held(request: HttpRequest) -> HttpResponse:
     """Held presence edges: what is held, about whom, and for managers the button that lets the next sweep record it."""
@@ -157,7 +157,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return redirect(target)
 
 
-@require_GET
+@require_safe
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Where the admin sends whom it does not let in: to the one sign-in, or, signed in already, to the reason."""
     if request.user.is_authenticated:
@@ -165,7 +165,7 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect(f"/sign-in/?{request.GET.urlencode()}")
 
 
-@require_GET
+@require_safe
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """A one-time link from the hub's own terminal. It is the credential itself, so opening it signs in."""
     user = people.use_link(secret, timezone.now())

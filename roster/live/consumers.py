@@ -195,3 +195,10 @@ class AgentPage(LivePage):
 
     async def _send(self) -> None:
         await self.say(await in_database(showing.agent_message, self.pk))
+
+
+class Nowhere(AsyncWebsocketConsumer):
+    """Any other address: refused before it is accepted."""
+
+    async def connect(self):
+        await self.close()

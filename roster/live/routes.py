@@ -1,10 +1,11 @@
 """The websocket addresses."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from .consumers import AgentPage, RosterPage
+from .consumers import AgentPage, Nowhere, RosterPage
 
 routes = [
     path("live/roster/", RosterPage.as_asgi()),
     path("live/agents/<int:pk>/", AgentPage.as_asgi()),
+    re_path("", Nowhere.as_asgi()),
 ]

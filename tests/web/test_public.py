@@ -104,7 +104,9 @@ async def test_no_websocket_serves_a_stranger_P59(fleet):
     from agora_web.routing import application
     from roster.live.routes import routes
 
-    for route in routes:
+    *pages, rest = routes
+    assert (len(pages), str(rest.pattern)) == (2, "")  # the last one takes every other address, and refuses it
+    for route in pages:
         address = "/" + str(route.pattern).replace("<int:pk>", "1")
         for cookie in (b"", b"agora_session=made-up"):
             headers = [(b"origin", b"http://localhost"), (b"host", b"localhost"), (b"cookie", cookie)]
@@ -112,6 +114,13 @@ async def test_no_websocket_serves_a_stranger_P59(fleet):
             await line.connect()
             assert await line.receive_output(5) == {"type": "websocket.close", "code": 4401}, route
             await line.disconnect()
+
+
+async def test_a_websocket_to_any_other_address_is_refused_before_it_is_accepted(fleet):
+    from agora_web.routing import application
+
+    line = WebsocketCommunicator(application, "/live/elsewhere/", [(b"origin", b"http://localhost"), (b"host", b"localhost")])
+    assert (await line.connect())[0] is False
 
 
 async def test_the_admin_has_no_way_in_of_its_own(api, fleet):
