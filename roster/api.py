@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Literal
+from collections.abc import Awaitable
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
@@ -41,28 +42,36 @@ async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat
 
 @router.post(
     "/heartbeats",
-    auth=auth.bearer,
+    auth=auth.beat_token,
     summary="Up to 1,000 heartbeats with a node's token",
     openapi_extra={"requestBody": {"content": {"application/json": {"schema": schemas.BATCH_BODY}}, "required": True}},
 )
 async def post_heartbeats(request: HttpRequest):
     """Body: `{"heartbeats": [{"agent", "status", "task"}]}`, or the list itself. Says which were accepted and refused."""
     entries, malformed = schemas.batch_entries(parse(request))
-    accepted, refused = await in_database(batch.record, request.auth, entries, request.received_at)
+    accepted, refused = await _known(
+        request, in_database(batch.record_by_token, request.auth, entries, request.received_at)
+    )
     metrics.heartbeats.inc(len(accepted))
     told = [{"agent": slug, "code": why.code, "message": why.message} for slug, why in refused]
     return _json({"accepted": accepted, "refused": malformed + told})
 
 
 async def _beat(request: HttpRequest, slug: str | None, said) -> Heard:
+    beat = Beat(request.auth, slug, said, request.received_at)
     with metrics.heartbeat_seconds.time():
-        try:
-            heard = await committed(heartbeats.submit(Beat(request.auth, slug, said, request.received_at)))
-        except Unauthorized as refusal:
-            auth.no_longer_known(request.auth)
-            raise auth.refused(request, refusal) from None
+        heard = await _known(request, committed(heartbeats.submit(beat)))
     metrics.heartbeats.inc()
     return heard
+
+
+async def _known(request: HttpRequest, work: Awaitable) -> Any:
+    """What comes of ``work``, which looks the token up itself; a token that it does not know is refused as everywhere."""
+    try:
+        return await work
+    except Unauthorized as refusal:
+        auth.no_longer_known(request.auth)
+        raise auth.refused(request, refusal) from None
 
 
 def _reply(heard: Heard) -> dict:

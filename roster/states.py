@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 EPHEMERAL, ASYNC, ALWAYS_ON = "ephemeral", "async", "always-on"
 MODES = (EPHEMERAL, ASYNC, ALWAYS_ON)
@@ -147,6 +148,7 @@ ATTENTION = {"blocked": "high", "awaiting": "high", "error": "high"}
 OLD_WORD = {"idle": "idle", "done": "idle", "blocked": "busy", "awaiting": "busy", "error": "error"}
 
 
+@lru_cache(4096)  # a fleet says the same few words again and again
 def parse_status(raw: str) -> tuple[str, str | None]:
     """The canonical activity and the task inside a status word: ``working: <task>`` carries one (R21)."""
     word, colon, task = raw.partition(":")
