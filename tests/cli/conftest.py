@@ -3,22 +3,13 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.services import wait_until as until
+
 PROGRAM = Path(__file__).with_name("supervised.py")
-
-
-def until(condition, seconds=10.0):
-    """Poll until `condition()` is true and return what it gave; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.01)
-    raise AssertionError(f"not within {seconds} s")
 
 
 def is_alive(pid: int) -> bool:
