@@ -62,7 +62,7 @@ def notices(now: datetime) -> list[Notice]:
         found.append(Notice("alarm", "held", text, held.opened_at, release="released_by" not in held.evidence))
     if down := queries.last_outage(now):
         text = f"The hub was down {down.down_at:%H:%M}–{down.up_at:%H:%M} UTC; nobody's silence in it was counted."
-        found.append(Notice("info", "outage", text, down.up_at))
+        found.append(Notice("info", "outage", text))
     return found
 
 

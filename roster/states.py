@@ -110,6 +110,8 @@ def presence(facts: Facts, now: datetime) -> Presence:
         return _gone(facts, facts.deadline, f"nothing heard for {words(_window(facts))}", "registry")
     since = facts.live_since or facts.evidence_at
     reason = f"heard within {words(_window(facts))}"
+    if now > facts.evidence_at + _window(facts):
+        reason += ", the hub's own absence not counted"
     return Presence(LIVE, since, facts.evidence_source, facts.evidence_at, reason, deadline=facts.deadline)
 
 

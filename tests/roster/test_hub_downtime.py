@@ -247,6 +247,15 @@ def test_a_hub_that_ran_but_could_not_hear_was_down_too(now, away, monkeypatch):
     assert HubUptime.objects.latest("pk").alive_at == now + hours(2) + seconds(5)
 
 
+def test_the_reason_does_not_claim_that_an_agent_was_heard_in_time(now):
+    """Live by the credit of an outage: the page says so instead of "heard within 1 h"."""
+    many(1, now)
+    uptime.begin(now, 5)
+    uptime.begin(now + hours(2), 5)
+    found = states.presence(Agent.objects.get().facts(), now + hours(2) + minutes(30))
+    assert (found.word, found.reason) == ("live", "heard within 1 h, the hub's own absence not counted")
+
+
 def test_a_database_that_was_locked_for_a_while_moves_no_deadline_F019(now, monkeypatch):
     """The hub did not restart; what would flip meanwhile the guard holds."""
     monkeypatch.setattr("agora_web.pulse.close_old_connections", lambda: None)
