@@ -147,7 +147,7 @@ class ProfileAdmin(OpenFormAdmin):
 class TokenAdmin(KeptAdmin):
     """Issue, rotate and revoke. A new token is shown on the answer's own page, once, and stored nowhere raw."""
 
-    list_display = ("prefix", "kind", "owner", "state", "label", "created_at", "created_by")
+    list_display = ("prefix", "kind", "owner", "state", "label", "created_at")
     list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
     list_select_related = ("agent", "node")
     search_fields = ("prefix", "agent__slug", "node__slug", "label")
@@ -157,7 +157,7 @@ class TokenAdmin(KeptAdmin):
     autocomplete_fields = ("agent", "node")
 
     def get_fields(self, request, obj=None):
-        return (*self.list_display, "revoked_at", "revoked_by") if obj else self.fields
+        return (*self.list_display, "created_by", "revoked_at", "revoked_by") if obj else self.fields
 
     @admin.display(description="state")
     def state(self, token):

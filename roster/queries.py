@@ -235,7 +235,7 @@ def late_sweeps(periods: dict[str, timedelta], now: datetime) -> dict[str, datet
     """The sweeps that are three periods late, and when each last ran (or when it should have begun to)."""
     up = HubUptime.objects.order_by("-id").first()
     late = {}
-    for name, period in periods.items():
+    for name, period in periods.items():  # a seek in the index each, where one grouped query would read a week of runs
         ran = SweepRun.objects.filter(name=name).order_by("-started_at").values_list("started_at", flat=True).first()
         since = max(filter(None, (ran, up and up.up_at)), default=now)
         if now - since > LATE_PERIODS * period:

@@ -75,7 +75,6 @@ def roster(request: HttpRequest) -> HttpResponse:
         "first_url": "/?" + urlencode(asked) if selection.after else None,
         "live_url": "/live/roster/" + (f"?{query}" if query else ""),
         "command": "python3 manage.py demo",
-        "sweeps_ok": not queries.late_sweeps(showing.PERIODS, now),
     }
     return render(request, "roster/roster.html", context | showing.summary(now))
 

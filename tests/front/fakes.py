@@ -67,7 +67,7 @@ def roster(rows=(), **over):
     """Return the context of the roster page."""
     return site(
         **summary(), rows=list(rows), filters=filters(), next_url=None, first_url=None, rev=7,
-        live_url="/live/roster/?q=", command="agora heartbeat --status idle", sweeps_ok=True,
+        live_url="/live/roster/?q=", command="agora heartbeat --status idle",
     ) | over  # fmt: skip
 
 
