@@ -37,4 +37,4 @@ async def committed(future: asyncio.Future) -> Any:
         async with asyncio.timeout(PATIENCE):
             return await future
     except TimeoutError:
-        raise Unavailable("The database does not answer. Nothing was stored; try again.") from None
+        raise Unavailable("The database did not answer in time. Send it again: it may not have been stored.") from None
