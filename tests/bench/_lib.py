@@ -94,7 +94,9 @@ def server(kind: str, app: str, on: Store, settings: str = "agora_web.settings")
     options = {"daphne": ["-v", "0", "-b", "127.0.0.1", "-p", str(port)],
                "uvicorn": ["--log-level", "warning", "--no-access-log", "--port", str(port)]}[kind]  # fmt: skip
     log = (on.folder / "server.log").open("w+")
-    process = subprocess.Popen([sys.executable, "-m", kind, *options, app], cwd=ROOT, stdout=log, stderr=log,
+    # the hub's daphne is started as `up` starts it, the yardstick's as it comes
+    module = "agora_web.server" if (kind, app) == ("daphne", HUB) else kind
+    process = subprocess.Popen([sys.executable, "-m", module, *options, app], cwd=ROOT, stdout=log, stderr=log,
                                env=on.env | {"DJANGO_SETTINGS_MODULE": settings})  # fmt: skip
     try:
         wait_until(lambda: _listens(process, port, log), 30, f"the start of {kind}")
