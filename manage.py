@@ -3,6 +3,7 @@
 
 The syntax of this file stays old on purpose: an old Python must get far enough to say that it is too old.
 """
+
 import os
 import sys
 

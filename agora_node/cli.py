@@ -68,8 +68,14 @@ def _add_heartbeat(commands):
     beat.add_argument("--task", help="what it is working on")
     beat.add_argument("--interval", type=duration, metavar="DURATION", help="declare how often it beats (45s, 30m, 2h)")
     beat.add_argument("--session", metavar="KEY", help="the session this beat belongs to")
-    beat.add_argument("--every", nargs="?", const=0, type=duration, metavar="DURATION",
-                      help="go on until stopped, then sign off; without DURATION as often as the hub suggests")
+    beat.add_argument(
+        "--every",
+        nargs="?",
+        const=0,
+        type=duration,
+        metavar="DURATION",
+        help="go on until stopped, then sign off; without DURATION as often as the hub suggests",
+    )
     beat.add_argument("--as", dest="as_slug", type=slug, metavar="SLUG", help="the agent a node token speaks for")
 
 
@@ -88,8 +94,10 @@ def _add_status(commands):
 
 class _RefuseToken(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
-        parser.error("a token on the command line would be visible to everybody in the process list and in the shell's "
-                     "history; use --token-file FILE or --token-stdin")
+        parser.error(
+            "a token on the command line would be visible to everybody in the process list and in the shell's "
+            "history; use --token-file FILE or --token-stdin"
+        )
 
 
 def slug(text):

@@ -90,8 +90,12 @@ class Hub:
     def _refuse_elsewhere(self, target, status):
         """A token must not travel to whoever a Location header names, nor from https to http."""
         if _origin(target) != _origin(self.url):
-            raise HubError("redirected_elsewhere", f"{self.url} redirects to {target}, which is another address; the "
-                           "token is not sent there (if that is the hub, log in with that address)", status=status)
+            raise HubError(
+                "redirected_elsewhere",
+                f"{self.url} redirects to {target}, which is another address; the "
+                "token is not sent there (if that is the hub, log in with that address)",
+                status=status,
+            )
 
     def _exchange(self, method, url, body):
         parts = urlsplit(url)

@@ -70,7 +70,7 @@ def _columns_of(char):
 def cut(text, size):
     """The longest beginning of `text` that takes at most `size` columns."""
     while columns(text) > size:
-        text = text[:min(size, len(text) - 1)]
+        text = text[: min(size, len(text) - 1)]
     return text
 
 

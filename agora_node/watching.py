@@ -54,7 +54,7 @@ class Screen:
     def _draw(self, first, size):
         # One line stays free: a full screen would scroll and the picture would creep upwards.
         room = max(1, size.lines - 2)
-        body = self._lines if len(self._lines) <= room else [*self._lines[:room - 1], "..."]
+        body = self._lines if len(self._lines) <= room else [*self._lines[: room - 1], "..."]
         shown = [roster.cut(first, size.columns), *body]
         print(HOME + "".join(f"{line}{CLEAR_LINE_REST}\n" for line in shown) + CLEAR_REST, end="", flush=True)
 

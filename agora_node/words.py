@@ -8,7 +8,7 @@ UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 def parse_duration(text):
     """Seconds (int, at least 1) of `45`, `45s`, `30m`, `30min`, `2h` or `1d`; raises ValueError otherwise."""
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    unit = text[len(digits):].strip() or "s"
+    unit = text[len(digits) :].strip() or "s"
     if not (digits.isascii() and digits.isdigit() and unit in UNITS and int(digits[:12]) > 0):
         raise ValueError(f"{text!r} is not a duration: write 45s, 30m, 2h or 1d")
     return int(digits[:12]) * UNITS[unit]

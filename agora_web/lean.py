@@ -132,5 +132,3 @@ async def _send(send, response: HttpResponse, request) -> None:
     headers.append((b"X-Content-Type-Options", b"nosniff"))
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})
-
-

@@ -18,4 +18,4 @@ class OneLine(logging.Formatter):
 
     def format(self, record):
         line = harmless(SECRET.sub("[secret]", super().format(record)))
-        return line if len(line) <= LONGEST else f"{line[:LONGEST // 2]} […] {line[-LONGEST // 2 :]}"
+        return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} […] {line[-LONGEST // 2 :]}"

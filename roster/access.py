@@ -139,8 +139,10 @@ def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
     """
     columns = ("kind", "agent_id", "node_id")
     digests = {token_digest for token_digest, _ in asked}
-    tokens = {row[0]: row[1:] for row in Token.objects.filter(digest__in=digests, revoked_at=None).values_list(
-        "digest", *columns)}
+    tokens = {
+        row[0]: row[1:]
+        for row in Token.objects.filter(digest__in=digests, revoked_at=None).values_list("digest", *columns)
+    }
     own = {row[1] for row in tokens.values() if row[1]}
     named = {slug for _, slug in asked if slug}
     rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True).order_by("pk")

@@ -252,7 +252,9 @@ class HubUptimeAdmin(ReadOnlyAdmin):
 class RoleForm(forms.ModelForm):
     """What a person may do is one word, not a set of flags."""
 
-    role = forms.ChoiceField(choices=[("", "none: may not look"), *((name, name) for name in access.RANKS)], required=False)
+    role = forms.ChoiceField(
+        choices=[("", "none: may not look"), *((name, name) for name in access.RANKS)], required=False
+    )
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

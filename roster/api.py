@@ -156,7 +156,11 @@ async def post_node(request: HttpRequest, body: schemas.NewNode):
 
 @router.get("/events", auth=auth.bearer, summary="Presence edges and acts, oldest first")
 async def list_events(
-    request: HttpRequest, after: int = Query(0, ge=0), agent: str = "", kind: str = "", limit: int = Query(100, ge=1, le=500)
+    request: HttpRequest,
+    after: int = Query(0, ge=0),
+    agent: str = "",
+    kind: str = "",
+    limit: int = Query(100, ge=1, le=500),
 ):
     """A program waits for an edge by asking again with `after` = the last `next`; nothing is skipped or repeated."""
     return _json(await in_database(_events, after, agent, kind, limit))

@@ -25,7 +25,9 @@ class Unauthorized(HubError):
     status, code = 401, "unauthorized"
 
     def __init__(self):
-        super().__init__("No valid token came with this call: it is missing, wrong, revoked or ended. Send one as 'Authorization: Bearer <token>'.")
+        super().__init__(
+            "No valid token came with this call: it is missing, wrong, revoked or ended. Send one as 'Authorization: Bearer <token>'."
+        )
 
 
 class Forbidden(HubError):

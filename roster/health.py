@@ -33,7 +33,9 @@ async def readyz(request: HttpRequest) -> HttpResponse:
             reasons = await in_database(_reasons)
     except TimeoutError:  # a database that stands still refuses nothing: it never answers
         reasons = ["the database does not answer"]
-    return JsonResponse({"status": "degraded" if reasons else "ready", "reasons": reasons}, status=503 if reasons else 200)
+    return JsonResponse(
+        {"status": "degraded" if reasons else "ready", "reasons": reasons}, status=503 if reasons else 200
+    )
 
 
 def _reasons() -> list[str]:

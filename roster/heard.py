@@ -20,7 +20,7 @@ def hear(heard: dict, key: str | None, host: str | None, at: datetime) -> dict:
     known = heard.get(key)
     entry = {"host": host or (known or {}).get("host", ""), "first": known["first"] if known else now, "last": now}
     kept = sorted((item for item in heard.items() if item[0] != key), key=lambda item: item[1]["last"])
-    return dict(kept[-(REMEMBERED - 1):]) | {key: entry}
+    return dict(kept[-(REMEMBERED - 1) :]) | {key: entry}
 
 
 def sign_off(heard: dict, key: str | None) -> tuple[dict, bool]:

@@ -94,7 +94,9 @@ class Selection:
             chosen = chosen.filter(home_node__slug=self.node)
         if self.q:
             titled = Exists(Profile.objects.filter(slug=OuterRef("slug"), title__icontains=self.q))
-            named = Q(display_name__icontains=self.q) | Q(display_name="") & titled  # the name as rows.of_agent shows it
+            named = (
+                Q(display_name__icontains=self.q) | Q(display_name="") & titled
+            )  # the name as rows.of_agent shows it
             chosen = chosen.filter(Q(slug__contains=self.q.lower()) | named)
         return chosen.filter(slug__gt=self.after) if self.after else chosen
 
@@ -251,5 +253,3 @@ def last_outage(now: datetime, shown_for: timedelta = timedelta(hours=24)) -> Hu
 
 def events_of(slug: str, limit: int = 50) -> list[Event]:
     return list(Event.objects.filter(agent__slug=slug).select_related("agent").order_by("-id")[:limit])
-
-

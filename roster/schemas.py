@@ -151,7 +151,12 @@ def agent(row: Row) -> dict:
         "last_seen_source": row.last_seen_source or None,
         "home_node": row.home_node,
         "sessions": [
-            {"session": each.key, "host": each.host, "first_seen": stamp(each.first_at), "last_seen": stamp(each.last_at)}
+            {
+                "session": each.key,
+                "host": each.host,
+                "first_seen": stamp(each.first_at),
+                "last_seen": stamp(each.last_at),
+            }
             for each in row.sessions
         ],
         "duplicate_sessions": row.duplicate_sessions,

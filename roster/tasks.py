@@ -14,6 +14,7 @@ from .services import sweeps, uptime
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
 
+
 def _sweep(name: str) -> None:
     now = timezone.now()
     step = _clock.look(now, time.monotonic())

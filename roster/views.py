@@ -81,7 +81,9 @@ def roster(request: HttpRequest) -> HttpResponse:
 
 def _filters(selection: queries.Selection) -> dict:
     nodes = [("", "any", not selection.node)]
-    nodes += [(slug, slug, slug == selection.node) for slug in Node.objects.order_by("slug").values_list("slug", flat=True)]
+    nodes += [
+        (slug, slug, slug == selection.node) for slug in Node.objects.order_by("slug").values_list("slug", flat=True)
+    ]
     choices = {
         name: [("", "any" if name != "lifecycle" else "not retired", not getattr(selection, name))]
         + [(value, value, value == getattr(selection, name)) for value in values]

@@ -31,7 +31,17 @@ class Valkey:
 
         self.path = folder / "v.sock"
         self.url = f"unix://{self.path}"
-        self._command = [get_binary_path(), "--port", "0", "--unixsocket", str(self.path), "--save", "", "--loglevel", "warning"]
+        self._command = [
+            get_binary_path(),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self.path),
+            "--save",
+            "",
+            "--loglevel",
+            "warning",
+        ]
         self.start()
 
     def start(self) -> None:

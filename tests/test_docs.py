@@ -9,7 +9,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 READS = re.compile(r"environ(?:\.get\(|\[|\.setdefault\()\s*\"([A-Z_]+)\"|\$\{?(AGORA_[A-Z_]+)")
-FOREIGN = {"DJANGO_SETTINGS_MODULE", "PYENV_ROOT", "TMPDIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}  # set by others, for others too
+FOREIGN = {
+    "DJANGO_SETTINGS_MODULE",
+    "PYENV_ROOT",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+}  # set by others, for others too
 MADE_BY_TEST = {"AGORA_POSTGRES_BIN"}  # handed from `manage.py test` to pytest, not for people
 
 

@@ -84,7 +84,8 @@ class Hub:
 
     def _web(self) -> Spec:
         descriptor = self.listener.fileno()
-        command = [sys.executable, "-m", "agora_web.server", "-v", "0", "--fd", str(descriptor), "agora_web.asgi:application"]
+        options = ["-v", "0", "--fd", str(descriptor), "agora_web.asgi:application"]
+        command = [sys.executable, "-m", "agora_web.server", *options]
         return self._spec("web", command, pass_fds=(descriptor,))
 
     def _celery(self, name: str) -> Spec:

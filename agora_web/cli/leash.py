@@ -50,9 +50,7 @@ class WatchdogLeash:
     def __init__(self):
         reader, self._writer = os.pipe()
         command = [sys.executable, "-I", "-S", os.path.join(os.path.dirname(__file__), "watchdog.py"), str(reader)]
-        self._process = subprocess.Popen(
-            command, pass_fds=[reader], stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        self._process = subprocess.Popen(command, pass_fds=[reader], stdin=subprocess.DEVNULL, start_new_session=True)
         os.close(reader)
 
     def before_exec(self) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from . import bootstrap
 from .errors import Refusal
 
-
 HELP = """\
 The Agora hub. Each command makes its environment at its first call.
 

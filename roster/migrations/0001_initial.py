@@ -8,7 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,231 +16,457 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Counter',
+            name="Counter",
             fields=[
-                ('name', models.CharField(max_length=16, primary_key=True, serialize=False)),
-                ('value', models.PositiveBigIntegerField(default=0)),
+                ("name", models.CharField(max_length=16, primary_key=True, serialize=False)),
+                ("value", models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='HubUptime',
+            name="HubUptime",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('up_at', models.DateTimeField()),
-                ('alive_at', models.DateTimeField()),
-                ('down_at', models.DateTimeField(null=True)),
-                ('moved', models.PositiveIntegerField(default=0)),
-                ('stepped_at', models.DateTimeField(null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("up_at", models.DateTimeField()),
+                ("alive_at", models.DateTimeField()),
+                ("down_at", models.DateTimeField(null=True)),
+                ("moved", models.PositiveIntegerField(default=0)),
+                ("stepped_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Node',
+            name="Node",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=64, unique=True, validators=[django.core.validators.RegexValidator('\\A[a-z0-9][a-z0-9._-]{0,63}\\Z', "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.")])),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('lifecycle', models.CharField(choices=[('enrolled', 'enrolled'), ('retiring', 'retiring'), ('retired', 'retired')], default='enrolled', editable=False, max_length=10)),
-                ('enrolled_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "slug",
+                    models.CharField(
+                        max_length=64,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "\\A[a-z0-9][a-z0-9._-]{0,63}\\Z",
+                                "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.",
+                            )
+                        ],
+                    ),
+                ),
+                ("name", models.CharField(blank=True, max_length=200)),
+                (
+                    "lifecycle",
+                    models.CharField(
+                        choices=[("enrolled", "enrolled"), ("retiring", "retiring"), ("retired", "retired")],
+                        default="enrolled",
+                        editable=False,
+                        max_length=10,
+                    ),
+                ),
+                ("enrolled_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Profile',
+            name="Profile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=64, unique=True, validators=[django.core.validators.RegexValidator('\\A[a-z0-9][a-z0-9._-]{0,63}\\Z', "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.")], verbose_name='id')),
-                ('title', models.CharField(blank=True, max_length=200)),
-                ('role', models.CharField(blank=True, max_length=200)),
-                ('capabilities', models.JSONField(blank=True, default=list, help_text='A list of words, e.g. ["review", "release"].')),
-                ('contact', models.CharField(blank=True, max_length=200)),
-                ('public', models.BooleanField(default=False)),
-                ('liveness_mode', models.CharField(blank=True, choices=[('ephemeral', 'ephemeral'), ('async', 'async'), ('always-on', 'always-on')], help_text="Declared mode. With 'async' or 'always-on' the agent is listed before it was ever heard.", max_length=10, null=True)),
-                ('expected_interval', models.PositiveIntegerField(blank=True, help_text='Seconds.', null=True, validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(2592000)])),
-                ('body', models.TextField(blank=True, help_text='Markdown.')),
-                ('parse_error', models.CharField(blank=True, editable=False, max_length=500)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('updated_by', models.CharField(blank=True, editable=False, max_length=80)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "slug",
+                    models.CharField(
+                        max_length=64,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "\\A[a-z0-9][a-z0-9._-]{0,63}\\Z",
+                                "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.",
+                            )
+                        ],
+                        verbose_name="id",
+                    ),
+                ),
+                ("title", models.CharField(blank=True, max_length=200)),
+                ("role", models.CharField(blank=True, max_length=200)),
+                (
+                    "capabilities",
+                    models.JSONField(
+                        blank=True, default=list, help_text='A list of words, e.g. ["review", "release"].'
+                    ),
+                ),
+                ("contact", models.CharField(blank=True, max_length=200)),
+                ("public", models.BooleanField(default=False)),
+                (
+                    "liveness_mode",
+                    models.CharField(
+                        blank=True,
+                        choices=[("ephemeral", "ephemeral"), ("async", "async"), ("always-on", "always-on")],
+                        help_text="Declared mode. With 'async' or 'always-on' the agent is listed before it was ever heard.",
+                        max_length=10,
+                        null=True,
+                    ),
+                ),
+                (
+                    "expected_interval",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Seconds.",
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(5),
+                            django.core.validators.MaxValueValidator(2592000),
+                        ],
+                    ),
+                ),
+                ("body", models.TextField(blank=True, help_text="Markdown.")),
+                ("parse_error", models.CharField(blank=True, editable=False, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("updated_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("updated_by", models.CharField(blank=True, editable=False, max_length=80)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Agent',
+            name="Agent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.CharField(max_length=64, unique=True, validators=[django.core.validators.RegexValidator('\\A[a-z0-9][a-z0-9._-]{0,63}\\Z', "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.")], verbose_name='id')),
-                ('display_name', models.CharField(blank=True, max_length=200)),
-                ('kind', models.CharField(choices=[('employee', 'employee'), ('node', 'node')], default='employee', editable=False, max_length=10)),
-                ('modality', models.CharField(choices=[('ai', 'ai'), ('human', 'human')], default='ai', editable=False, max_length=5)),
-                ('lifecycle', models.CharField(choices=[('hired', 'hired'), ('active', 'active'), ('draining', 'draining'), ('retired', 'retired')], default='active', editable=False, max_length=10)),
-                ('lifecycle_since', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('liveness_mode', models.CharField(choices=[('ephemeral', 'ephemeral'), ('async', 'async'), ('always-on', 'always-on')], default='ephemeral', max_length=10)),
-                ('expected_interval', models.PositiveIntegerField(default=1800, help_text='Seconds between heartbeats while live.', validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(2592000)])),
-                ('ttl', models.PositiveIntegerField(default=3600, help_text='Seconds an ephemeral agent stays after a heartbeat.', validators=[django.core.validators.MinValueValidator(5), django.core.validators.MaxValueValidator(2592000)])),
-                ('trust_posture', models.CharField(choices=[('hardened', 'hardened'), ('untrusted-host', 'untrusted-host'), ('person', 'person')], default='untrusted-host', max_length=14)),
-                ('enabled', models.BooleanField(default=True, editable=False)),
-                ('disabled_reason', models.CharField(blank=True, editable=False, max_length=500)),
-                ('disabled_by', models.CharField(blank=True, editable=False, max_length=64)),
-                ('disabled_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('waiting', models.PositiveIntegerField(default=0, editable=False)),
-                ('status', models.CharField(blank=True, editable=False, max_length=200)),
-                ('task', models.CharField(blank=True, editable=False, max_length=1000, null=True)),
-                ('work_mode', models.CharField(blank=True, editable=False, max_length=64, null=True)),
-                ('meta', models.JSONField(blank=True, default=dict, editable=False)),
-                ('heard', models.JSONField(blank=True, default=dict, editable=False)),
-                ('clock_skew', models.FloatField(blank=True, editable=False, null=True)),
-                ('last_seen', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('last_seen_source', models.CharField(blank=True, editable=False, max_length=12)),
-                ('evidence_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('deadline', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('signed_off_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('live_since', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('recorded', models.CharField(default='unknown', editable=False, max_length=8)),
-                ('check_after', models.DateTimeField(blank=True, db_index=True, editable=False, null=True)),
-                ('changed', models.PositiveBigIntegerField(db_index=True, default=0, editable=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('user', models.OneToOneField(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='agent', to=settings.AUTH_USER_MODEL)),
-                ('home_node', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='agents', to='roster.node')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "slug",
+                    models.CharField(
+                        max_length=64,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "\\A[a-z0-9][a-z0-9._-]{0,63}\\Z",
+                                "An id has lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit.",
+                            )
+                        ],
+                        verbose_name="id",
+                    ),
+                ),
+                ("display_name", models.CharField(blank=True, max_length=200)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("employee", "employee"), ("node", "node")],
+                        default="employee",
+                        editable=False,
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "modality",
+                    models.CharField(
+                        choices=[("ai", "ai"), ("human", "human")], default="ai", editable=False, max_length=5
+                    ),
+                ),
+                (
+                    "lifecycle",
+                    models.CharField(
+                        choices=[
+                            ("hired", "hired"),
+                            ("active", "active"),
+                            ("draining", "draining"),
+                            ("retired", "retired"),
+                        ],
+                        default="active",
+                        editable=False,
+                        max_length=10,
+                    ),
+                ),
+                ("lifecycle_since", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "liveness_mode",
+                    models.CharField(
+                        choices=[("ephemeral", "ephemeral"), ("async", "async"), ("always-on", "always-on")],
+                        default="ephemeral",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "expected_interval",
+                    models.PositiveIntegerField(
+                        default=1800,
+                        help_text="Seconds between heartbeats while live.",
+                        validators=[
+                            django.core.validators.MinValueValidator(5),
+                            django.core.validators.MaxValueValidator(2592000),
+                        ],
+                    ),
+                ),
+                (
+                    "ttl",
+                    models.PositiveIntegerField(
+                        default=3600,
+                        help_text="Seconds an ephemeral agent stays after a heartbeat.",
+                        validators=[
+                            django.core.validators.MinValueValidator(5),
+                            django.core.validators.MaxValueValidator(2592000),
+                        ],
+                    ),
+                ),
+                (
+                    "trust_posture",
+                    models.CharField(
+                        choices=[("hardened", "hardened"), ("untrusted-host", "untrusted-host"), ("person", "person")],
+                        default="untrusted-host",
+                        max_length=14,
+                    ),
+                ),
+                ("enabled", models.BooleanField(default=True, editable=False)),
+                ("disabled_reason", models.CharField(blank=True, editable=False, max_length=500)),
+                ("disabled_by", models.CharField(blank=True, editable=False, max_length=64)),
+                ("disabled_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("waiting", models.PositiveIntegerField(default=0, editable=False)),
+                ("status", models.CharField(blank=True, editable=False, max_length=200)),
+                ("task", models.CharField(blank=True, editable=False, max_length=1000, null=True)),
+                ("work_mode", models.CharField(blank=True, editable=False, max_length=64, null=True)),
+                ("meta", models.JSONField(blank=True, default=dict, editable=False)),
+                ("heard", models.JSONField(blank=True, default=dict, editable=False)),
+                ("clock_skew", models.FloatField(blank=True, editable=False, null=True)),
+                ("last_seen", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("last_seen_source", models.CharField(blank=True, editable=False, max_length=12)),
+                ("evidence_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("deadline", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("signed_off_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("live_since", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("recorded", models.CharField(default="unknown", editable=False, max_length=8)),
+                ("check_after", models.DateTimeField(blank=True, db_index=True, editable=False, null=True)),
+                ("changed", models.PositiveBigIntegerField(db_index=True, default=0, editable=False)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "user",
+                    models.OneToOneField(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="agent",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "home_node",
+                    models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="agents",
+                        to="roster.node",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('kind', models.CharField(max_length=32)),
-                ('by', models.CharField(max_length=80)),
-                ('before', models.JSONField(null=True)),
-                ('after', models.JSONField(null=True)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='roster.agent')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                ("kind", models.CharField(max_length=32)),
+                ("by", models.CharField(max_length=80)),
+                ("before", models.JSONField(null=True)),
+                ("after", models.JSONField(null=True)),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="events", to="roster.agent"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Act',
-            fields=[
-            ],
+            name="Act",
+            fields=[],
             options={
-                'verbose_name': 'audit event',
-                'proxy': True,
-                'indexes': [],
-                'constraints': [],
+                "verbose_name": "audit event",
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
             },
-            bases=('roster.event',),
+            bases=("roster.event",),
         ),
         migrations.CreateModel(
-            name='PresenceEdge',
-            fields=[
-            ],
+            name="PresenceEdge",
+            fields=[],
             options={
-                'verbose_name': 'presence event',
-                'proxy': True,
-                'indexes': [],
-                'constraints': [],
+                "verbose_name": "presence event",
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
             },
-            bases=('roster.event',),
+            bases=("roster.event",),
         ),
         migrations.CreateModel(
-            name='SignInLink',
+            name="SignInLink",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('expires_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("expires_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(null=True)),
+                ("user", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.CreateModel(
-            name='SweepRun',
+            name="SweepRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=32)),
-                ('started_at', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(default='running', max_length=16)),
-                ('looked_at', models.PositiveIntegerField(default=0)),
-                ('edges', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('note', models.CharField(blank=True, max_length=500)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=32)),
+                ("started_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("outcome", models.CharField(default="running", max_length=16)),
+                ("looked_at", models.PositiveIntegerField(default=0)),
+                ("edges", models.PositiveIntegerField(default=0)),
+                ("errors", models.PositiveIntegerField(default=0)),
+                ("note", models.CharField(blank=True, max_length=500)),
             ],
             options={
-                'indexes': [models.Index(fields=['name', '-started_at'], name='roster_swee_name_89cc72_idx')],
+                "indexes": [models.Index(fields=["name", "-started_at"], name="roster_swee_name_89cc72_idx")],
             },
         ),
         migrations.CreateModel(
-            name='Token',
+            name="Token",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('agent', 'agent'), ('node', 'node'), ('enrolment', 'enrolment'), ('person', 'person')], max_length=10)),
-                ('prefix', models.CharField(max_length=16, unique=True)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('label', models.CharField(blank=True, max_length=80)),
-                ('created_at', models.DateTimeField()),
-                ('created_by', models.CharField(max_length=80)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('revoked_by', models.CharField(blank=True, max_length=80)),
-                ('agent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='roster.agent')),
-                ('node', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='roster.node')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("agent", "agent"),
+                            ("node", "node"),
+                            ("enrolment", "enrolment"),
+                            ("person", "person"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("prefix", models.CharField(max_length=16, unique=True)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("label", models.CharField(blank=True, max_length=80)),
+                ("created_at", models.DateTimeField()),
+                ("created_by", models.CharField(max_length=80)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                ("revoked_by", models.CharField(blank=True, max_length=80)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tokens",
+                        to="roster.agent",
+                    ),
+                ),
+                (
+                    "node",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tokens",
+                        to="roster.node",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Anomaly',
+            name="Anomaly",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=32)),
-                ('subject', models.CharField(max_length=64)),
-                ('opened_at', models.DateTimeField()),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('evidence', models.JSONField(default=dict)),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='anomalies', to='roster.agent')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=32)),
+                ("subject", models.CharField(max_length=64)),
+                ("opened_at", models.DateTimeField()),
+                ("closed_at", models.DateTimeField(null=True)),
+                ("evidence", models.JSONField(default=dict)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="anomalies",
+                        to="roster.agent",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'anomalies',
-                'constraints': [models.UniqueConstraint(condition=models.Q(('closed_at__isnull', True)), fields=('kind', 'subject'), name='one_open_anomaly_per_subject')],
+                "verbose_name_plural": "anomalies",
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("closed_at__isnull", True)),
+                        fields=("kind", "subject"),
+                        name="one_open_anomaly_per_subject",
+                    )
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['agent', '-id'], name='roster_even_agent_i_9274bb_idx'),
+            model_name="event",
+            index=models.Index(fields=["agent", "-id"], name="roster_even_agent_i_9274bb_idx"),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['kind', '-id'], name='roster_even_kind_ca7143_idx'),
+            model_name="event",
+            index=models.Index(fields=["kind", "-id"], name="roster_even_kind_ca7143_idx"),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('liveness_mode__in', ('ephemeral', 'async', 'always-on'))), name='agent_mode_known'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("liveness_mode__in", ("ephemeral", "async", "always-on"))), name="agent_mode_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('lifecycle__in', ('hired', 'active', 'draining', 'retired'))), name='agent_lifecycle_known'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("lifecycle__in", ("hired", "active", "draining", "retired"))),
+                name="agent_lifecycle_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('expected_interval__gte', 5), ('expected_interval__lte', 2592000)), name='agent_interval_in_bounds'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("expected_interval__gte", 5), ("expected_interval__lte", 2592000)),
+                name="agent_interval_in_bounds",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('ttl__gte', 5), ('ttl__lte', 2592000)), name='agent_ttl_in_bounds'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ttl__gte", 5), ("ttl__lte", 2592000)), name="agent_ttl_in_bounds"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('evidence_at__isnull', True), ('deadline__isnull', False), _connector='OR'), name='agent_evidence_has_deadline'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("evidence_at__isnull", True), ("deadline__isnull", False), _connector="OR"),
+                name="agent_evidence_has_deadline",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'node')), fields=('home_node',), name='one_node_agent_per_node'),
+            model_name="agent",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "node")), fields=("home_node",), name="one_node_agent_per_node"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'node'), _negated=True), ('home_node__isnull', False), _connector='OR'), name='node_agent_has_node'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "node"), _negated=True), ("home_node__isnull", False), _connector="OR"
+                ),
+                name="node_agent_has_node",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='token',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('kind', 'enrolment'), ('node', None)), models.Q(('agent', None), ('kind', 'node'), ('node__isnull', False)), models.Q(('agent__isnull', False), ('kind__in', ['agent', 'person']), ('node', None)), _connector='OR'), name='token_has_its_owner', violation_error_message='Choose whose token it is: an agent or a person under agent, a node under node, nobody for an enrolment token.'),
+            model_name="token",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("agent", None), ("kind", "enrolment"), ("node", None)),
+                    models.Q(("agent", None), ("kind", "node"), ("node__isnull", False)),
+                    models.Q(("agent__isnull", False), ("kind__in", ["agent", "person"]), ("node", None)),
+                    _connector="OR",
+                ),
+                name="token_has_its_owner",
+                violation_error_message="Choose whose token it is: an agent or a person under agent, a node under node, nobody for an enrolment token.",
+            ),
         ),
     ]

@@ -76,7 +76,9 @@ def _rows(slugs: list[str], now: datetime):
     columns = ("pk", "slug", "status", "task", "liveness_mode", "expected_interval", "ttl", "lifecycle", "home_node_id",
                "modality", "is_live")  # fmt: skip
     rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=among(slugs, "text")).order_by("pk")
-    is_live = Case(When(still_live, then=1), default=0, output_field=IntegerField())  # a boolean is converted row by row
+    is_live = Case(
+        When(still_live, then=1), default=0, output_field=IntegerField()
+    )  # a boolean is converted row by row
     return rows.annotate(is_live=is_live).values_list(*columns)
 
 

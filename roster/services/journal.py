@@ -39,7 +39,9 @@ def next_version(name: str = "roster") -> int:
 
 def append(version: int, happenings: Iterable[Event]) -> None:
     """Inserts events under roster version ``version``, taken in the same transaction; pages hear after the commit."""
-    rows = [[each.get_db_prep_save(getattr(event, each.attname), connection) for each in FIELDS] for event in happenings]
+    rows = [
+        [each.get_db_prep_save(getattr(event, each.attname), connection) for each in FIELDS] for event in happenings
+    ]
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(INSERT, rows)  # one statement however many; SQLite's bulk_create needs one for 142 rows

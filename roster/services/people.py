@@ -67,7 +67,9 @@ def sign_in_link(username: str, *, by: str, now: datetime) -> str:
     """A one-time secret that signs ``username`` in within a day. Raises NotFound for an unknown or inactive person."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise NotFound(f"No active person has the user name '{username[:80]}'. People are added at /admin/, under Users.")
+        raise NotFound(
+            f"No active person has the user name '{username[:80]}'. People are added at /admin/, under Users."
+        )
     secret = secrets.token_urlsafe(32)
     SignInLink.objects.create(user=user, digest=access.digest(secret), expires_at=now + LINK_AGE)
     journal.write(journal.happened("sign_in_link", by, now, agent=getattr(user, "agent", None)))

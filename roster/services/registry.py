@@ -128,5 +128,3 @@ def enrolled_by_hand(slug: str, wanted: dict, *, by: str, now: datetime) -> Agen
         agent.save(force_insert=True)
         journal.write(journal.happened("registered", by, now, agent=agent, after=wanted), changed=[agent.pk])
     return agent
-
-

@@ -147,8 +147,13 @@ def record_edges(keys: list[int], now: datetime) -> int:
         words.setdefault(found.word, []).append(agent.pk)
         happenings.append(
             journal.happened(
-                "presence", "sweep", found.since or now, agent=agent,
-                before=agent.recorded, after=found.word, reason=found.reason,
+                "presence",
+                "sweep",
+                found.since or now,
+                agent=agent,
+                before=agent.recorded,
+                after=found.word,
+                reason=found.reason,
             )  # fmt: skip
         )
         if found.word == states.SILENT:
@@ -171,9 +176,7 @@ def _settle(words: dict[str, list[int]], happenings: list, silent: list[Anomaly]
 
 def _silence(agent: Agent, now: datetime) -> Anomaly:
     evidence = {"last_seen": agent.last_seen.isoformat(), "claims": agent.status, "interval": agent.expected_interval}
-    return Anomaly(
-        kind="silent_always_on", subject=agent.slug, agent=agent, opened_at=now, evidence=evidence
-    )
+    return Anomaly(kind="silent_always_on", subject=agent.slug, agent=agent, opened_at=now, evidence=evidence)
 
 
 def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:

@@ -68,7 +68,6 @@ def _by_limit(due: QuerySet):
             yield mode, seconds, rows.filter(**{column: seconds})
 
 
-
 @transaction.atomic
 def clock_stepped(step: timedelta, now: datetime) -> bool:
     """The wall clock jumped by ``step`` to ``now``: windows that were open move along, so that nobody is called gone

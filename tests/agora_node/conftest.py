@@ -36,10 +36,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _any(self):
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.hub.calls.append(Call(
-            self.command, parts.path, dict(parse_qsl(parts.query)), self.headers,
-            json.loads(raw) if raw else None, time.monotonic(),
-        ))
+        self.server.hub.calls.append(
+            Call(
+                self.command,
+                parts.path,
+                dict(parse_qsl(parts.query)),
+                self.headers,
+                json.loads(raw) if raw else None,
+                time.monotonic(),
+            )
+        )
         self._reply(self.server.hub.next_for(self.command, parts.path))
 
     do_GET = do_POST = do_PUT = _any
@@ -97,14 +103,33 @@ def refusal(code, message, **detail):
 
 
 def beat_answer(**changes):
-    return {"presence": "live", "waiting": 0, "enabled": True, "disabled": None, "next_heartbeat_in": 1800,
-            "server_time": "2026-08-01T12:00:00Z", **changes}
+    return {
+        "presence": "live",
+        "waiting": 0,
+        "enabled": True,
+        "disabled": None,
+        "next_heartbeat_in": 1800,
+        "server_time": "2026-08-01T12:00:00Z",
+        **changes,
+    }
 
 
 def an_agent(name, **changes):
-    return {"id": name, "kind": "employee", "lifecycle": "active", "enabled": True, "disabled": None,
-            "presence": "live", "presence_since": None, "last_seen": None, "task": None, "home_node": None,
-            "waiting": 0, "activity": IDLE, **changes}
+    return {
+        "id": name,
+        "kind": "employee",
+        "lifecycle": "active",
+        "enabled": True,
+        "disabled": None,
+        "presence": "live",
+        "presence_since": None,
+        "last_seen": None,
+        "task": None,
+        "home_node": None,
+        "waiting": 0,
+        "activity": IDLE,
+        **changes,
+    }
 
 
 class Command:
@@ -112,20 +137,33 @@ class Command:
 
     def __init__(self, home):
         self.home, self.running = home, []
-        self.env = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PYTHONPATH": str(ROOT),
-                    "PATH": os.environ["PATH"], "PYTHONIOENCODING": "utf-8"}
+        self.env = {
+            "HOME": str(home),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "PYTHONPATH": str(ROOT),
+            "PATH": os.environ["PATH"],
+            "PYTHONIOENCODING": "utf-8",
+        }
 
     @property
     def config(self):
         return self.home / "config" / "agora" / "config.toml"
 
     def __call__(self, *args, stdin="", **env):
-        return subprocess.run(self._line(args), env={**self.env, **env}, input=stdin, cwd=self.home,
-                              capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            self._line(args),
+            env={**self.env, **env},
+            input=stdin,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
 
     def start(self, *args, stdout=subprocess.PIPE, **env):
-        process = subprocess.Popen(self._line(args), env={**self.env, **env}, cwd=self.home,
-                                   stdout=stdout, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            self._line(args), env={**self.env, **env}, cwd=self.home, stdout=stdout, stderr=subprocess.PIPE, text=True
+        )
         self.running.append(process)
         return process
 

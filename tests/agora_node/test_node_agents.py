@@ -13,13 +13,23 @@ def listing(*agents, following=None):
 
 def test_the_table_says_presence_with_age_doing_node_mail_and_last_seen(agora, hub, kit):
     agora.log_in(hub)
-    hub.answers("GET", "/api/agents", listing(
-        kit.an_agent("echo", presence_since="2026-08-01T10:00:00Z", last_seen="2026-08-01T11:59:58Z", waiting=3,
-                     home_node="harbor", task="release notes",
-                     activity={"value": "working", "verified": False, "as_of": "2026-08-01T11:56:00Z"}),
-        kit.an_agent("analyst", presence="dormant", presence_since="2026-08-01T09:00:00Z", synthesized=True),
-        kit.an_agent("harbor", kind="node", enabled=False, disabled={"reason": "maintenance", "by": "mira"}),
-    ))
+    hub.answers(
+        "GET",
+        "/api/agents",
+        listing(
+            kit.an_agent(
+                "echo",
+                presence_since="2026-08-01T10:00:00Z",
+                last_seen="2026-08-01T11:59:58Z",
+                waiting=3,
+                home_node="harbor",
+                task="release notes",
+                activity={"value": "working", "verified": False, "as_of": "2026-08-01T11:56:00Z"},
+            ),
+            kit.an_agent("analyst", presence="dormant", presence_since="2026-08-01T09:00:00Z", synthesized=True),
+            kit.an_agent("harbor", kind="node", enabled=False, disabled={"reason": "maintenance", "by": "mira"}),
+        ),
+    )
     done = agora("agents")
     assert done.returncode == 0, done.stderr
     lines = [" | ".join(part.strip() for part in line.split("  ") if part.strip()) for line in done.stdout.splitlines()]
@@ -42,8 +52,13 @@ def test_json_is_the_raw_list_and_harmless_for_a_terminal(agora, hub, kit):
 
 def test_every_page_is_followed_to_the_last(agora, hub, kit):
     agora.log_in(hub)
-    hub.answers("GET", "/api/agents", listing(kit.an_agent("a1"), following="c1"),
-                listing(kit.an_agent("a2"), following="c2"), listing(kit.an_agent("a3")))
+    hub.answers(
+        "GET",
+        "/api/agents",
+        listing(kit.an_agent("a1"), following="c1"),
+        listing(kit.an_agent("a2"), following="c2"),
+        listing(kit.an_agent("a3")),
+    )
     assert [agent["id"] for agent in json.loads(agora("agents", "--json").stdout)] == ["a1", "a2", "a3"]
     assert [call.query.get("after") for call in hub.calls] == [None, "c1", "c2"]
     assert all(call.query["limit"] == "500" for call in hub.calls)
@@ -74,9 +89,20 @@ def test_a_hub_that_does_not_tell_its_time_still_gets_ages(agora, hub, kit):
 def test_what_agents_wrote_cannot_steer_the_terminal(agora, hub, kit):
     agora.log_in(hub)
     wild = "\x1b[31mred\r\nfake row\u202e\u200b\x9b"
-    hub.answers("GET", "/api/agents", listing(kit.an_agent(
-        "echo", task=wild, home_node=wild, activity={"value": wild, "raw": wild, "verified": False},
-        enabled=False, disabled={"by": wild, "reason": wild})))
+    hub.answers(
+        "GET",
+        "/api/agents",
+        listing(
+            kit.an_agent(
+                "echo",
+                task=wild,
+                home_node=wild,
+                activity={"value": wild, "raw": wild, "verified": False},
+                enabled=False,
+                disabled={"by": wild, "reason": wild},
+            )
+        ),
+    )
     out = agora("agents").stdout
     assert len(out.splitlines()) == 2
     assert all(line.isprintable() for line in out.splitlines())
@@ -113,4 +139,4 @@ def test_on_a_terminal_no_line_is_wider_than_the_terminal(kit, task):
 def test_a_column_stays_straight_beside_wide_characters(kit):
     agents = [kit.an_agent("echo", task="\u4e2d\u6587"), kit.an_agent("delta", task="notes")]
     lines = roster.table(roster.Roster(agents, None))
-    assert len({roster.columns(line[:line.index("never")]) for line in lines[1:]}) == 1
+    assert len({roster.columns(line[: line.index("never")]) for line in lines[1:]}) == 1

@@ -98,10 +98,13 @@ def test_a_pause_the_hub_asks_for_is_kept(agora, hub, kit, ready, beats):
     assert second.at - first.at >= 3
 
 
-@pytest.mark.parametrize("status, said", [
-    (401, "stopped: the hub does not accept this token"),
-    (410, "stopped: the agent is retired, its successor is delta"),
-])
+@pytest.mark.parametrize(
+    "status, said",
+    [
+        (401, "stopped: the hub does not accept this token"),
+        (410, "stopped: the agent is retired, its successor is delta"),
+    ],
+)
 def test_a_revoked_token_and_a_retired_agent_stop_it(agora, hub, kit, ready, beats, status, said):
     over = (status, kit.refusal("over", "it is over", successor="delta"))
     hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer()), over)
@@ -119,7 +122,9 @@ def test_a_refusal_of_the_first_beat_is_a_mistake_and_stops_it(agora, hub, kit, 
     _, err = process.communicate(timeout=15)
     assert process.returncode == 1
     assert err.splitlines() == [
-        "agora: stopped: the hub refused the first beat", "agora: status is too long (request req-7)"]
+        "agora: stopped: the hub refused the first beat",
+        "agora: status is too long (request req-7)",
+    ]
 
 
 def test_a_later_refusal_may_pass_and_is_outlived(agora, hub, kit, ready, beats):
@@ -138,7 +143,7 @@ def test_f121_a_machine_that_slept_sends_one_beat_on_waking(agora, hub, kit, rea
     kit.until(lambda: time.monotonic() - fallen_asleep > 4, "four periods asleep")
     process.send_signal(signal.SIGCONT)
     kit.until(lambda: len(beats()) >= before + 3, "three beats after waking")
-    gaps = [later.at - earlier.at for earlier, later in zip(beats()[before:], beats()[before + 1:])]
+    gaps = [later.at - earlier.at for earlier, later in zip(beats()[before:], beats()[before + 1 :])]
     assert all(gap >= 0.9 for gap in gaps), gaps
 
 

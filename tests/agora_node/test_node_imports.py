@@ -36,7 +36,9 @@ def test_every_module_loads_with_django_and_all_installed_packages_blocked(kit, 
 
 
 def test_starting_loads_neither_the_network_nor_the_other_commands(kit):
-    code = ("import sys\nfrom agora_node.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n"
-            "print([n for n in ('http.client', 'ssl', 'tomllib', 'json', 'email') if n in sys.modules])")
+    code = (
+        "import sys\nfrom agora_node.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n"
+        "print([n for n in ('http.client', 'ssl', 'tomllib', 'json', 'email') if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=kit.ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[1] == "[]"

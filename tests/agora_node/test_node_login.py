@@ -21,7 +21,11 @@ def test_login_checks_the_token_by_a_real_call_and_stores_hub_token_and_id(agora
     done = agora("login", "--hub", hub.url + "/", "--token-file", token_file)
     assert done.returncode == 0, done.stderr
     assert tomllib.loads(agora.config.read_text()) == {
-        "hub": hub.url, "token": "tok-123", "kind": "agent", "agent": "echo"}
+        "hub": hub.url,
+        "token": "tok-123",
+        "kind": "agent",
+        "agent": "echo",
+    }
     assert hub.calls[0].headers["Authorization"] == "Bearer tok-123"
 
 
@@ -95,8 +99,19 @@ def test_an_agent_token_cannot_be_stored_under_another_name(agora, hub, token_fi
 
 def test_an_enrolment_token_registers_an_agent_and_keeps_only_its_own_token(agora, hub, token_file, kit):
     hub.answers("PUT", "/api/agents/echo", (201, {**kit.an_agent("echo"), "token": "own-token"}))
-    done = agora("login", "--hub", hub.url, "--enrol", "echo", "--token-file", token_file,
-                 "--mode", "always-on", "--interval", "10m")
+    done = agora(
+        "login",
+        "--hub",
+        hub.url,
+        "--enrol",
+        "echo",
+        "--token-file",
+        token_file,
+        "--mode",
+        "always-on",
+        "--interval",
+        "10m",
+    )
     assert done.returncode == 0, done.stderr
     assert hub.calls[0].body == {"status": "idle", "liveness_mode": "always-on", "expected_interval": 600}
     assert tomllib.loads(agora.config.read_text())["token"] == "own-token"

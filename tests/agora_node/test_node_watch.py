@@ -24,11 +24,14 @@ def found(*agents):
 
 def test_piped_it_prints_a_line_for_each_change_and_ends_with_0(agora, hub, kit):
     agora.log_in(hub)
-    hub.answers("GET", "/api/agents", listing(kit.an_agent("echo"), kit.an_agent("delta")),
-                listing(kit.an_agent("echo", presence="dormant"), kit.an_agent("delta")))
+    hub.answers(
+        "GET",
+        "/api/agents",
+        listing(kit.an_agent("echo"), kit.an_agent("delta")),
+        listing(kit.an_agent("echo", presence="dormant"), kit.an_agent("delta")),
+    )
     process = agora.start("agents", "--watch")
-    assert process.stdout.readline() == (
-        f"{STAMP} echo: live, says idle, 0 waiting -> dormant, -, 0 waiting\n")
+    assert process.stdout.readline() == (f"{STAMP} echo: live, says idle, 0 waiting -> dormant, -, 0 waiting\n")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err) == (0, "", "agora: 2 agents: 2 live; changes follow\n")
@@ -42,7 +45,8 @@ def test_coming_and_going_are_changes_and_an_age_is_none(capsys, kit):
     changes.show(found(kit.an_agent("delta")))
     assert capsys.readouterr().out.splitlines() == [
         f"{STAMP} delta: not listed -> live, says idle, 0 waiting",
-        f"{STAMP} echo: live, says idle, 0 waiting -> not listed"]
+        f"{STAMP} echo: live, says idle, 0 waiting -> not listed",
+    ]
 
 
 def test_a_hub_that_is_away_is_said_once_and_its_return_too(capsys, kit):
@@ -52,8 +56,10 @@ def test_a_hub_that_is_away_is_said_once_and_its_return_too(capsys, kit):
     changes.away(HubError("unreachable", "cannot be reached"))
     changes.show(found())
     assert capsys.readouterr().err.splitlines() == [
-        "agora: 0 agents; changes follow", "agora: cannot be reached; trying again until it succeeds",
-        "agora: the hub answers again"]
+        "agora: 0 agents; changes follow",
+        "agora: cannot be reached; trying again until it succeeds",
+        "agora: the hub answers again",
+    ]
 
 
 def test_a_refusal_ends_it(agora, hub, kit):

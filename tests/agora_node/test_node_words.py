@@ -6,8 +6,9 @@ from agora_node import clock
 from agora_node.words import doing, harmless, parse_duration, presence, span
 
 
-@pytest.mark.parametrize("text, seconds", [("45", 45), ("45s", 45), ("30m", 1800), ("30 min", 1800), ("2h", 7200),
-                                           ("1d", 86400)])
+@pytest.mark.parametrize(
+    "text, seconds", [("45", 45), ("45s", 45), ("30m", 1800), ("30 min", 1800), ("2h", 7200), ("1d", 86400)]
+)
 def test_a_duration_is_read(text, seconds):
     assert parse_duration(text) == seconds
 
@@ -18,16 +19,26 @@ def test_what_is_no_duration_is_refused(text):
         parse_duration(text)
 
 
-@pytest.mark.parametrize("seconds, text", [(-3, "0 s"), (45, "45 s"), (95, "2 min"), (1795, "30 min"), (7200, "2 h"),
-                                           (259200, "3 d")])
+@pytest.mark.parametrize(
+    "seconds, text", [(-3, "0 s"), (45, "45 s"), (95, "2 min"), (1795, "30 min"), (7200, "2 h"), (259200, "3 d")]
+)
 def test_a_span_is_told_in_its_largest_unit(seconds, text):
     assert span(seconds) == text
 
 
-@pytest.mark.parametrize("text, shown", [
-    ("plain caf\u00e9 \u4e2d", "plain caf\u00e9 \u4e2d"), ("\x1b[31m", "\\x1b[31m"), ("a\nb", "a\\x0ab"),
-    ("\u202eabc", "\\u202eabc"), ("\u2028", "\\u2028"), ("\x9b", "\\x9b"), ("\U000e0041", "\\U000e0041"), (7, "7"),
-])
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("plain caf\u00e9 \u4e2d", "plain caf\u00e9 \u4e2d"),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("a\nb", "a\\x0ab"),
+        ("\u202eabc", "\\u202eabc"),
+        ("\u2028", "\\u2028"),
+        ("\x9b", "\\x9b"),
+        ("\U000e0041", "\\U000e0041"),
+        (7, "7"),
+    ],
+)
 def test_text_is_made_harmless_and_stays_readable(text, shown):
     assert harmless(text) == shown
 

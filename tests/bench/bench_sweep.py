@@ -1,6 +1,6 @@
 """A sweep over a fleet in which one agent in a hundred is due: all of them gone, so that every one is an edge.
 
-    python tests/bench/bench_sweep.py [--check] [--quick]
+python tests/bench/bench_sweep.py [--check] [--quick]
 """
 
 from __future__ import annotations

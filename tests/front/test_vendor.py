@@ -23,5 +23,5 @@ def test_the_name_of_a_vendored_file_carries_its_version():
 
 def test_htmx_and_its_websocket_extension_are_one_file_without_a_source_map():
     text = (VENDOR / "htmx-4.0.1-ws.js").read_text()
-    assert "registerExtension(\"ws\"" in text or "registerExtension('ws'" in text
+    assert 'registerExtension("ws"' in text or "registerExtension('ws'" in text
     assert "sourceMappingURL" not in text

@@ -81,9 +81,7 @@ REVOCATIONS = [
 
 
 @pytest.mark.parametrize(("revoke", "code"), REVOCATIONS)
-async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(
-    pages, agent, beat, monkeypatch, revoke, code
-):
+async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(pages, agent, beat, monkeypatch, revoke, code):
     """Each of the five ways to lose the right closes the socket, and nothing about the fleet is sent after that.
 
     The period of the look is shortened here; that the real one is under 30 s is checked beside it.

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from roster import access, plans, queries, schemas, states
 from roster.models import Agent, Anomaly, Event, SweepRun
 from roster.services import batch, sweeps
-
 from tests import make
 
 

@@ -12,7 +12,7 @@ from roster import directory, states
 from roster.models import Agent, Node, Profile
 
 # Offsets in seconds from the moment of the look: the deadline itself, a microsecond beside it, and anything.
-OFFSETS = st.sampled_from([0, 1e-6, -1e-6, 60, -60]) | st.integers(-10**6, 10**6)
+OFFSETS = st.sampled_from([0, 1e-6, -1e-6, 60, -60]) | st.integers(-(10**6), 10**6)
 SECONDS = st.sampled_from([5, 60, 1800, 3600, states.LONGEST])
 BAD_SECONDS = st.sampled_from([0, -5, 4, states.LONGEST + 1, 10**12])
 MODES = st.sampled_from(states.MODES)

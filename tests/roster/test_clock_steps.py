@@ -8,7 +8,6 @@ import pytest
 from roster import access, plans
 from roster.models import Agent, Event, SweepRun
 from roster.services import registry, sweeps, uptime
-
 from tests import make
 
 from .fleet import Fleet, edges, hours, listed, many, minutes, seconds, sweep, sweep_all, word

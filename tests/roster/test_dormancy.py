@@ -5,7 +5,6 @@ import pytest
 from roster import queries, schemas
 from roster.models import Agent, Event
 from roster.services import sweeps
-
 from tests import make
 
 from .fleet import TICK, edges, hours, listed, minutes, open_anomalies, seconds, shown, sweep, word

@@ -6,7 +6,6 @@ from roster import states
 from roster.errors import Conflict
 from roster.models import Agent, Event
 from roster.services import registry
-
 from tests import make
 
 from .fleet import edges, hours, minutes, open_anomalies, seconds, shown, sweep, word

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from roster import access
 from roster.models import Event
 from roster.services import people
-
 from tests import make
 
 pytestmark = pytest.mark.django_db

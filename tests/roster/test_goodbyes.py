@@ -5,7 +5,6 @@ import pytest
 from roster import access, schemas
 from roster.models import Agent, Event
 from roster.services import batch, registry
-
 from tests import make
 
 from .fleet import edges, hours, minutes, open_anomalies, seconds, shown, sweep, sweep_all, word

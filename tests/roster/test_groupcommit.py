@@ -13,7 +13,6 @@ from roster import access, beats, errors
 from roster.groupcommit import LARGEST, GroupCommit
 from roster.models import Agent
 from roster.services import presence
-
 from tests import make
 from tests.services import wait_until
 

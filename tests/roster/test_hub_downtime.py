@@ -7,7 +7,6 @@ from agora_web.pulse import Pulse
 from roster import queries, showing, states
 from roster.models import Agent, Event, HubUptime
 from roster.services import registry, uptime
-
 from tests import make
 
 from .fleet import TICK, Fleet, edges, hours, listed, many, minutes, seconds, shown, sweep_all, word

@@ -10,7 +10,6 @@ from django.db.models import ProtectedError
 from roster import access, beats, models
 from roster.models import Agent, Anomaly, Event, Node, Profile, Token
 from roster.models.base import KeptModel, NothingIsDeleted
-
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,6 @@ from roster import models as tables
 from roster import plans
 from roster.models import Agent, SweepRun
 from roster.services import sweeps
-
 from tests import make
 
 from .fleet import Fleet, edges, hours, many, minutes, sweep_all, word

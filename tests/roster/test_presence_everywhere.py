@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from roster import directory, queries, rows, schemas, states
 from roster.live import feed
 from roster.models import Agent, Profile
-
 from tests import make
 
 from .random_fleets import fleets, stored

@@ -47,7 +47,8 @@ CASES = {
     # rules 5 and 6: no evidence at all
     "an async agent never heard": (Facts("async"), "dormant"),
     "an ephemeral agent never heard, whose profile makes it a member": (
-        Facts("ephemeral", profile_mode="async"), "dormant",
+        Facts("ephemeral", profile_mode="async"),
+        "dormant",
     ),
     "an always-on agent never heard": (Facts("always-on"), "dormant"),
     "an ephemeral agent never heard": (Facts("ephemeral"), "unknown"),

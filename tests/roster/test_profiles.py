@@ -7,7 +7,6 @@ from django.test.utils import CaptureQueriesContext
 from roster import directory, explain, queries, rows, schemas
 from roster.models import Agent, Event, Profile
 from roster.services import profiles, registry
-
 from tests import make
 
 from .fleet import hours, listed, minutes, seconds, shown, sweep, sweep_all, word

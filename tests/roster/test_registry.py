@@ -5,7 +5,6 @@ import pytest
 from roster import access, beats, errors, queries, schemas
 from roster.models import Agent, Event, Token
 from roster.services import registry, tokens
-
 from tests import make
 
 from .fleet import edges, hours, listed, minutes, seconds, shown, word

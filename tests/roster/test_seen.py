@@ -8,7 +8,6 @@ import pytest
 from roster import access, beats, errors, queries, schemas
 from roster.models import Agent, Event
 from roster.services import batch, guard, people, registry, sweeps, tokens, uptime
-
 from tests import make
 
 from .fleet import Fleet, edges, hours, minutes, seconds, shown, sweep, sweep_all, word

@@ -15,7 +15,6 @@ from roster.beats import Said
 from roster.errors import Conflict
 from roster.models import Agent, Anomaly, Event, SweepRun
 from roster.services import presence, sweeps, uptime
-
 from tests import make
 
 from .fleet import edges, many, minutes, open_anomalies, seconds, sweep, word
@@ -107,6 +106,7 @@ def test_a_heartbeat_wins_against_a_simultaneous_sweep_P09(now, soak):
 
 def test_two_registrations_of_one_id_make_one_agent(now):
     """P71: the loser is told that the id is taken."""
+
     def register():
         try:
             return make.agent("echo", now)[1]
@@ -120,6 +120,7 @@ def test_two_registrations_of_one_id_make_one_agent(now):
 
 def test_twenty_enrolments_of_one_node_make_one_node_with_one_agent(now):
     """P33, P71."""
+
     def enrol():
         try:
             return make.node("alder", now)[2]

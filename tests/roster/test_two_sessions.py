@@ -5,7 +5,6 @@ import pytest
 from roster import queries
 from roster.models import Agent
 from roster.services import sweeps
-
 from tests import make
 
 from .fleet import edges, listed, minutes, open_anomalies, seconds, shown

@@ -159,7 +159,9 @@ def test_a_name_that_somebody_has_is_a_form_error_and_not_a_broken_page(boss):
     assert (answer.status_code, "already exists" in answer.content.decode()) == (200, True)
 
 
-@pytest.mark.parametrize("form", [{"is_active": "on", "role": "viewer"}, {"role": "admin"}], ids=["demoted", "inactive"])
+@pytest.mark.parametrize(
+    "form", [{"is_active": "on", "role": "viewer"}, {"role": "admin"}], ids=["demoted", "inactive"]
+)
 def test_the_last_admin_cannot_be_locked_out(boss, form):
     me = User.objects.get(username="boss")
     answer = boss.post(f"/admin/auth/user/{me.pk}/change/", form)

@@ -119,7 +119,9 @@ async def test_no_websocket_serves_a_stranger_P59(fleet):
 async def test_a_websocket_to_any_other_address_is_refused_before_it_is_accepted(fleet):
     from agora_web.routing import application
 
-    line = WebsocketCommunicator(application, "/live/elsewhere/", [(b"origin", b"http://localhost"), (b"host", b"localhost")])
+    line = WebsocketCommunicator(
+        application, "/live/elsewhere/", [(b"origin", b"http://localhost"), (b"host", b"localhost")]
+    )
     assert (await line.connect())[0] is False
 
 

@@ -9,7 +9,9 @@ from roster.services import tokens
 
 
 class Command(BaseCommand):
-    help = "token create (enrolment | agent ID | node NAME | person USERNAME) prints one new token; token revoke PREFIX."
+    help = (
+        "token create (enrolment | agent ID | node NAME | person USERNAME) prints one new token; token revoke PREFIX."
+    )
 
     def add_arguments(self, parser):
         verbs = parser.add_subparsers(dest="verb", required=True)
