@@ -91,6 +91,20 @@ def test_a_handle_that_finds_no_room_does_not_end_the_hub_and_is_written_when_th
     assert not later
 
 
+def test_a_hub_may_hold_8192_files_open_or_as_many_as_the_machine_allows_F131():
+    """The scenario's check at the start: each open page and agent holds one, and the usual limit is 1,024."""
+    before, said = resource.getrlimit(resource.RLIMIT_NOFILE), []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        up._raise_descriptor_limit(SimpleNamespace(say=said.append))
+        allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    enough = before[1] == resource.RLIM_INFINITY or before[1] >= 8192
+    assert allowed == (8192 if enough else before[1])
+    assert bool(said) != enough
+
+
 def test_a_taken_port_is_refused_in_one_sentence_and_port_0_picks_a_free_one():
     with address.listen("127.0.0.1", 0) as first:
         port = first.getsockname()[1]

@@ -93,6 +93,18 @@ def test_presence_and_lifecycle_cannot_be_posted(boss):
     assert (after.lifecycle, after.recorded) == ("active", "live")
 
 
+@pytest.mark.parametrize("model", ["act", "presenceedge"])
+def test_acts_and_presence_events_are_read_and_never_written(boss, model):
+    make.agent("echo")
+    found = Event.objects.filter(kind="presence") if model == "presenceedge" else Event.objects.filter(kind="registered")
+    address = f"/admin/roster/{model}/{found.latest('pk').pk}/change/"
+    before = list(Event.objects.order_by("pk").values())
+    assert boss.get(address).status_code == 200
+    for refused in (boss.post(address, {"by": "nobody"}), boss.post(f"/admin/roster/{model}/add/", {"by": "nobody"})):
+        assert refused.status_code == 403
+    assert list(Event.objects.order_by("pk").values()) == before
+
+
 def test_a_profile_lists_its_agent_with_the_next_answer(boss):
     form = {"slug": "analyst", "title": "Analyst", "capabilities": "", "liveness_mode": "async", "body": "# Hi"}
     assert boss.post("/admin/roster/profile/add/", form).status_code == 302
