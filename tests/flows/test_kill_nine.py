@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import httpx
 import pytest
 
+from tests import hubs
+from tests.cli.conftest import is_alive
 from tests.flows.beating import keep_beating, missing
 from tests.flows.outside import killed_and_back, ready, rows, runs, task
 from tests.services import wait_until
@@ -26,6 +30,24 @@ def test_no_acknowledged_heartbeat_is_lost_when_a_process_is_killed(sturdy, name
     if name == "beat":
         wait_until(lambda: runs(sturdy) > swept, 20, "the sweeps of another beat")
     _sweeps_go_on(sturdy)
+
+
+def test_no_acknowledged_heartbeat_is_lost_when_the_supervisor_is_killed(tmp_path):
+    """It takes the whole hub with it; the next start, on the same data and port, has all that was answered 2xx."""
+    with hubs.running(tmp_path) as first, ExitStack() as again:
+        tokens = {f"orphan-{n}": first.register(f"orphan-{n}", liveness_mode="async") for n in range(8)}
+        port, pids = first.url.rpartition(":")[2], first.up["processes"].values()
+
+        def killed_and_started_again():
+            first.process.kill()
+            first.process.wait()
+            wait_until(lambda: not any(map(is_alive, pids)), 10, "the end of its processes")
+            again.enter_context(hubs.running(tmp_path, "--port", port))
+
+        told = keep_beating(first, tokens, 125, killed_and_started_again)
+        assert len(told.kept) == 1000 and told.broken > 0, (told.refused, told.broken)
+        assert missing(first, told) == set()
+        _newest_word_is_in_the_api(first, tokens, told)
 
 
 def _newest_word_is_in_the_api(hub, tokens, told) -> None:
