@@ -149,7 +149,7 @@ SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
 SWEEP_BATCH = 500  # rows a transaction
 GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at least GUARD_LEAST, holds the edges
 GUARD_LEAST = 3
-GUARD_HOLD = timedelta(minutes=15)
+GUARD_HOLD = timedelta(minutes=14, seconds=30)  # 15 min at most: a tick may be early, and the one after it too late
 UPTIME_MARK = 5  # seconds between two marks of a web process that it can hear
 SKEW_WARNING = 300  # seconds a client's clock may be off before it is shown as a warning
 BODY_LIMIT = 64 * 1024  # bytes of one request
