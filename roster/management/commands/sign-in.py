@@ -3,14 +3,15 @@
 import json
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from roster.errors import NotFound
+from roster.management.terminal import TerminalCommand
 from roster.services import people
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Prints a one-time sign-in link for USERNAME, good for a day."
 
     def add_arguments(self, parser):

@@ -1,14 +1,15 @@
 """Tokens from the terminal, also while the hub runs."""
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from roster.errors import HubError
+from roster.management.terminal import TerminalCommand
 from roster.models import Agent, Node
 from roster.services import tokens
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = (
         "token create (enrolment | agent ID | node NAME | person USERNAME) prints one new token; token revoke PREFIX."
     )
