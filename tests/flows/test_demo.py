@@ -17,7 +17,8 @@ def fleet(hub) -> list[dict]:
 
 def test_the_demo_moves_the_roster_is_labelled_and_signs_off_again(hub):
     command = [sys.executable, "manage.py", "demo"]
-    running = subprocess.Popen(command, cwd=hubs.ROOT, env=hubs.environment(hub.data), stdout=subprocess.PIPE, text=True)
+    env = hubs.environment(hub.data)
+    running = subprocess.Popen(command, cwd=hubs.ROOT, env=env, stdout=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: len(fleet(hub)) == 6, 20, "the demo's fleet")
         for each in fleet(hub):

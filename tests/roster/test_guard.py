@@ -39,7 +39,7 @@ def test_no_edge_is_recorded_while_many_would_flip_at_once_and_every_page_is_rig
 
 
 def test_a_hold_lasts_at_most_a_quarter_of_an_hour_P07(blocked, now):
-    """Nobody comes back: the edges are recorded with the sweep that is due after 15 min, although its tick comes a moment
+    """Nobody comes back: the edges are recorded with the sweep that is due after 15 min, though its tick is a moment
     early. All at once: at the promise's 10 edges a sweep they would take longer than the design's 15 min."""
     first = now + minutes(5)
     sweep(first)

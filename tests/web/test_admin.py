@@ -96,7 +96,7 @@ def test_presence_and_lifecycle_cannot_be_posted(boss):
 @pytest.mark.parametrize("model", ["act", "presenceedge"])
 def test_acts_and_presence_events_are_read_and_never_written(boss, model):
     make.agent("echo")
-    found = Event.objects.filter(kind="presence") if model == "presenceedge" else Event.objects.filter(kind="registered")
+    found = Event.objects.filter(kind="presence" if model == "presenceedge" else "registered")
     address = f"/admin/roster/{model}/{found.latest('pk').pk}/change/"
     before = list(Event.objects.order_by("pk").values())
     assert boss.get(address).status_code == 200
