@@ -33,7 +33,8 @@ def test_a_sign_in_link_works_once(hub):
 
 
 def test_a_token_that_was_rotated_is_refused_in_every_web_process_at_once_F065(hub, second_web):
-    """Two web processes on one database, both warm with the old token: the very next call of each refuses it."""
+    """Two web processes (the scenario's four) on one database, both warm with the old token: the very next call of
+    each refuses it. Until it is revoked both are good, which is the overlap that somebody asked for."""
     slug = "rotated"
     old = hub.register(slug)
     urls = (hub.url, second_web)

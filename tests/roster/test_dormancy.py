@@ -73,7 +73,8 @@ def test_the_first_heartbeat_after_dormancy_is_idle_unless_it_says_otherwise(now
 
 
 def test_coming_back_tells_what_one_was_and_since_when_F080(now):
-    """The heartbeat's outcome carries the presence before it; ``api`` turns it into ``rejoined``."""
+    """The heartbeat's outcome carries the presence before it; ``api`` turns it into ``rejoined``, which is the
+    scenario's 'state=rejoined' and 'you were expired at T'."""
     _, token = make.agent("short", now, ttl=60)
     sweep(now + minutes(2), sweeps.EXPIRY)
     back = make.beat(token, now + hours(1))
@@ -105,8 +106,9 @@ def test_a_dead_agent_whose_record_says_working_flips_once_in_twenty_sweeps_F083
 
 
 def test_a_machine_that_slept_and_sends_its_queue_at_once_flips_once_each_way_F121(now):
-    """45 min asleep with an interval of 60 s, then 45 beats within a second; half an hour of quiet follows. Turning
-    away part of the burst is the API's affair; the rule here is that none of it makes a flap."""
+    """45 min asleep with an interval of 60 s, then 45 beats within a second; half an hour of quiet follows. All of the
+    burst is taken (the heartbeats' limit lies far above it), so the scenario's 'ignored' is no answer of the hub's; the
+    rule is that none of it makes a flap."""
     _, token = make.agent("laptop", now, liveness_mode="async", expected_interval=60)
     wake = now + minutes(45)
     for i in range(9):

@@ -28,6 +28,7 @@ async def statuses(client, count: int, method: str, address: str, **how) -> list
 
 @pytest.mark.core
 async def test_a_caller_over_its_limit_is_told_when_to_come_back_and_neighbours_are_not_P63(api, fleet, tight):
+    """That a neighbour is not slowed is held by its bucket, which stays full, and not by measuring its p95."""
     assert await statuses(api, 8, "GET", "/api/whoami", headers=bearer(fleet.agent)) == [200] * 5 + [429] * 3
     refused = await api.get("/api/agents", headers=bearer(fleet.agent))
     check(refused, 429, "too_many_requests")
@@ -52,7 +53,10 @@ async def test_one_noisy_agent_blocks_none_behind_the_same_address_F109(api, fle
 
 
 async def test_an_address_that_guesses_is_slowed_whatever_it_forwards_F108(fleet, tight, soak):
-    """Another token and another X-Forwarded-For each time change nothing; another real peer is heard."""
+    """Another token and another X-Forwarded-For each time change nothing; another real peer is heard.
+
+    There is no setting for trusted proxies: a forwarded address is never believed, so the scenario's two cases are one.
+    """
     async with calling_from("203.0.113.9") as guesser:
         said = []
         count = 1000 if soak else 40
