@@ -153,6 +153,12 @@ def test_each_presence_is_said_in_words(presence, words):
     assert re.search(words, text)
 
 
+@pytest.mark.parametrize(("skew", "warned"), [(None, ""), (300, ""), (-300, ""), (301, "5 min 1 s"), (-10800, "3 h")])
+def test_a_clock_that_is_more_than_300_s_off_is_a_warning_on_the_agents_page_F004(skew, warned):
+    text = render_to_string("roster/agent.html", fakes.agent(fakes.row(clock_skew=skew)))
+    assert re.findall(r'<p class="warn">Its clock is (.*?) off', text) == ([warned] if warned else [])
+
+
 def test_a_disabled_agent_says_who_why_and_still_its_presence():
     disabled = fakes.Thing(by="mira", reason="maintenance", since=fakes.NOW)
     row = fakes.row(enabled=False, disabled=disabled)
