@@ -102,8 +102,8 @@ def _over_a_second(metrics: str) -> float:
 def test_what_waited_in_memory_was_never_acknowledged_F131(sturdy, soak):
     """500 heartbeats; the database goes away in the middle of them and the web process is killed before it returns.
 
-    Whatever was answered 2xx is there afterwards; the rest was told so and came again. The scenario's sends come with the
-    mailbox; its limit of open files is looked at where ``up`` raises it.
+    Whatever was answered 2xx is there afterwards; the rest was told so and came again. The scenario's sends come with
+    the mailbox; its limit of open files is looked at where ``up`` raises it.
     """
     tokens = {f"away-{n}": sturdy.register(f"away-{n}", liveness_mode="async") for n in range(10)}
 

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_two_processes_with_one_token_are_one_agent_with_a_warning_F071(now):
-    """P15, F071: every 5 s for 10 min from two sessions; the warning within a minute, no flap at all. Leases, which both
-    scenarios of this file name too, come with the mailbox."""
+    """P15, F071: every 5 s for 10 min from two sessions; the warning within a minute, no flap at all. Leases, which
+    both scenarios of this file name too, come with the mailbox."""
     _, token = make.agent("twin", now, liveness_mode="async", session="one", host="alder")
     for i in range(1, 121):
         session, host = [("one", "alder"), ("two", "birch")][i % 2]
