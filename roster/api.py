@@ -110,7 +110,7 @@ async def delete_agent(request: HttpRequest, id: str):
     raise Forbidden("Nobody is deleted. An agent is retired instead, and its history stays.", code="never_deleted")
 
 
-@router.get("/agents", auth=auth.bearer, summary="The roster")
+@router.get("/agents", auth=auth.reader, summary="The roster")
 async def list_agents(
     request: HttpRequest,
     presence: Literal["", "live", "silent", "dormant", "expired", "unknown", "disabled"] = "",
@@ -127,7 +127,7 @@ async def list_agents(
     return _json({"agents": [schemas.agent(row) for row in page.rows], "next": page.next, "version": page.version})
 
 
-@router.get("/agents/{id}", auth=auth.bearer, summary="One agent")
+@router.get("/agents/{id}", auth=auth.reader, summary="One agent")
 async def get_agent(request: HttpRequest, id: str):
     """The registry's entry, else one synthesized from the profile, else 404."""
     row = await in_database(queries.one, id, request.received_at)
@@ -154,7 +154,7 @@ async def post_node(request: HttpRequest, body: schemas.NewNode):
     return _json({"node": told, "agent": schemas.agent(row), "token": raw}, 201)
 
 
-@router.get("/events", auth=auth.bearer, summary="Presence edges and acts, oldest first")
+@router.get("/events", auth=auth.reader, summary="Presence edges and acts, oldest first")
 async def list_events(
     request: HttpRequest,
     after: int = Query(0, ge=0),
@@ -174,7 +174,7 @@ def _events(after: int, agent: str, kind: str, limit: int) -> dict:
     return {"events": told, "next": told[-1]["id"] if told else after}
 
 
-@router.get("/anomalies", auth=auth.bearer, summary="What a person should know about")
+@router.get("/anomalies", auth=auth.reader, summary="What a person should know about")
 async def list_anomalies(request: HttpRequest, open: bool | None = None, limit: int = Query(100, ge=1, le=500)):
     return _json(await in_database(_anomalies, open, limit))
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from . import access
-from .errors import HubError, TooMany, Unauthorized
+from .errors import Forbidden, HubError, TooMany, Unauthorized
 from .limits import Buckets
 from .offload import in_database
 
@@ -40,6 +40,14 @@ async def bearer(request: HttpRequest) -> access.Caller:
         return await in_database(access.caller, key)
     except Unauthorized as refusal:
         raise refused(request, refusal) from None
+
+
+async def reader(request: HttpRequest) -> access.Caller:
+    """A caller who may read the roster: everybody in the fleet, which an enrolment token is not."""
+    who = await bearer(request)
+    if who.kind == "enrolment":
+        raise Forbidden("An enrolment token registers new ids and nothing else.", code="enrolment_only")
+    return who
 
 
 async def beat_token(request: HttpRequest) -> str:

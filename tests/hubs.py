@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import httpx
@@ -34,8 +35,13 @@ class Hub:
     def url(self) -> str:
         return self.up["url"]
 
+    @cached_property
+    def admin_token(self) -> str:
+        return self.command("token", "create", "person", "admin")
+
     def client(self, token: str | None = None, **options) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {token or self.up['enrolment_token']}"}
+        """A client with ``token``, or as the first admin, who may register and read."""
+        headers = {"Authorization": f"Bearer {token or self.admin_token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=30, **options)
 
     def command(self, *words: str) -> str:
