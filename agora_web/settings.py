@@ -3,6 +3,7 @@
 Every variable is described in docs/settings.md; a test holds the page complete.
 """
 
+import hashlib
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -105,7 +106,9 @@ WHITENOISE_AUTOREFRESH = False
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/sign-in/"
-SESSION_COOKIE_NAME = "agora_session"
+# Cookies know no ports: with one name, signing in at a second hub on the same host would end the first one's session.
+_MARK = hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:8]
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"agora_session_{_MARK}", f"agora_csrf_{_MARK}"
 SESSION_COOKIE_AGE = int(timedelta(hours=12).total_seconds())  # idle limit; SESSION_ABSOLUTE_AGE bounds the rest
 SESSION_SAVE_EVERY_REQUEST = False
 SESSION_ABSOLUTE_AGE = timedelta(days=7)

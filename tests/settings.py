@@ -34,3 +34,4 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["TEST"] = {"NAME": str(_folder / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATES = {"api": (1e6, 10**6), "heartbeat": (1e6, 10**6), "refused": (1e6, 10**6)}
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "agora_session", "csrftoken"  # by their plain names, for the tests

@@ -17,6 +17,8 @@ The Agora hub. Each command makes its environment at its first call.
   manage.py token revoke PREFIX                     end a token
   manage.py test [--soak] [pytest's arguments]      run the tests
   manage.py COMMAND                                 every other Django command, such as migrate, check or shell
+
+Commands beside a hub with another data folder take its --data DIR too, or AGORA_DATA.
 """
 
 
@@ -43,7 +45,19 @@ def dispatch(root: str, argv: list[str]) -> int:
     except Refusal as refusal:
         print(f"agora: {refusal}", file=sys.stderr)
         return 1
-    return _django(argv)
+    return _django(_without_data(argv))
+
+
+def _without_data(argv: list[str]) -> list[str]:
+    """The command line without `--data DIR`, which any command takes like `up` does; it goes into AGORA_DATA."""
+    for at, word in enumerate(argv):
+        if word == "--data" and at + 1 < len(argv):
+            os.environ["AGORA_DATA"] = argv[at + 1]
+            return argv[:at] + argv[at + 2 :]
+        if word.startswith("--data="):
+            os.environ["AGORA_DATA"] = word.partition("=")[2]
+            return argv[:at] + argv[at + 1 :]
+    return argv
 
 
 def _django(argv: list[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import httpx
 import pytest
 
 from tests import hubs
@@ -60,6 +61,24 @@ def test_two_hubs_never_meet(owners, tmp_path):
             link = here.command("sign-in", "admin").replace(here.url, there.url)
             with there.client() as client:
                 assert client.get(link).status_code == 410
+        cookies = [set(httpx.get(each.command("sign-in", "admin")).cookies) for each in (owners, other)]
+        assert cookies[0] and not cookies[0] & cookies[1], "a browser has one jar for all ports of a host"
         with other.client() as client:
             assert [each["id"] for each in client.get("/api/agents").json()["agents"]] == ["admin"]
         assert command(other.data, "token", "create", "agent", "terminal-agent").returncode == 1
+
+
+@pytest.mark.parametrize("named", [["--data", "{}"], ["--data={}"]], ids=["two words", "one word"])
+def test_a_command_takes_the_data_folder_like_up_does(owners, tmp_path, named):
+    words = ["token", "create", "enrolment", *(word.format(owners.data) for word in named)]
+    raw = command(tmp_path, *words).stdout.strip()
+    with owners.client(raw) as client:
+        assert client.get("/api/whoami").json()["kind"] == "enrolment"
+
+
+def test_an_enrolment_token_registers_and_reads_nothing(owners):
+    with owners.client(owners.up["enrolment_token"]) as client:
+        assert client.put("/api/agents/enrolled-here", json={"status": "idle"}).status_code == 201
+        for address in ("/api/agents", "/api/agents/enrolled-here", "/api/events", "/api/anomalies"):
+            refused = client.get(address)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "enrolment_only")
