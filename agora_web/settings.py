@@ -154,7 +154,6 @@ GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at le
 GUARD_LEAST = 3
 GUARD_HOLD = timedelta(minutes=14, seconds=30)  # 15 min at most: a tick may be early, and the one after it too late
 UPTIME_MARK = 5  # seconds between two marks of a web process that it can hear
-SKEW_WARNING = 300  # seconds a client's clock may be off before it is shown as a warning
 BODY_LIMIT = 64 * 1024  # bytes of one request
 BATCH_LIMIT = 1024 * 1024  # bytes of one node batch
 

@@ -16,7 +16,7 @@ QUIET = ("last_seen", "last_seen_source", "evidence_at", "deadline", "heard", "c
 SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl")
 NEWS = (*QUIET, *SHOWN, "signed_off_at", "live_since", "recorded", "check_after")
 SETTINGS = ("liveness_mode", "expected_interval", "ttl")
-SKEW_WARNING = 300  # seconds
+SKEW_WARNING = 300  # seconds a sender's clock may be off before it is shown as a warning
 LATEST = timedelta(seconds=15)  # as long as a caller waits for its commit
 
 

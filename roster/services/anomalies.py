@@ -25,7 +25,3 @@ def keep_anomaly(kind: str, subject: str, now: datetime, *, agent: Agent | None 
 def close_anomaly(kind: str, subject: str, now: datetime) -> bool:
     """Closes the open anomaly, if there is one; True when it was closed by this call."""
     return bool(Anomaly.objects.filter(kind=kind, subject=subject, closed_at=None).update(closed_at=now))
-
-
-def is_open(kind: str, subject: str) -> bool:
-    return Anomaly.objects.filter(kind=kind, subject=subject, closed_at=None).exists()
