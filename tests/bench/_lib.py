@@ -77,7 +77,7 @@ def servers() -> list[str]:
     """The ASGI servers that can be imported here; says which cannot."""
     if importlib.util.find_spec("uvicorn"):
         return ["daphne", "uvicorn"]
-    print("uvicorn: not installed, left out (docs/performance.md tells how to add it for one run)")
+    print("uvicorn: not installed, left out")
     return ["daphne"]
 
 
