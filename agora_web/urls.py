@@ -4,14 +4,14 @@ description of the API answer."""
 from django.contrib import admin
 from django.urls import include, path
 
-from roster import views
+from roster.views import signing
 
 from .api import api
 
 urlpatterns = [
     path("api/", api.urls),
     # one way in, with its limits and its log: the admin has none of its own
-    path("admin/login/", views.admin_sign_in),
+    path("admin/login/", signing.admin_sign_in),
     path("admin/", admin.site.urls),
     path("", include("roster.urls")),
 ]

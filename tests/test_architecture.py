@@ -116,7 +116,8 @@ def test_tables_know_the_words_and_nothing_else():
 
 def test_reads_never_reach_a_service_except_for_two_names_of_the_contexts():
     for read in LAYERS["reads"]:
-        assert "services" not in of_roster(ROOT / f"roster/{read}.py"), read
+        for path in files(f"roster/{read}") or [ROOT / f"roster/{read}.py"]:
+            assert "services" not in of_roster(path), name(path)
     services = {each for each in imports(ROOT / "roster/showing.py") if each.startswith("roster.services.")}
     assert services <= {"roster.services.guard"}
 

@@ -209,7 +209,7 @@ def test_a_viewer_sees_who_is_held_back_but_no_button(client):
 
 
 def test_an_unexpected_error_shows_the_id_that_the_log_has(boss, caplog, monkeypatch):
-    monkeypatch.setattr("roster.views.queries.page", lambda *args: 1 / 0)
+    monkeypatch.setattr("roster.views.roster.queries.page", lambda *args: 1 / 0)
     boss.raise_request_exception = False
     answer = boss.get("/")
     assert answer.status_code == 500

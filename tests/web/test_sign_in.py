@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from roster import views
+from roster.views import signing
 from roster.limits import Buckets
 from roster.offload import in_database
 from roster.services import people
@@ -24,7 +24,7 @@ COOKIE = "agora_session"
 
 @pytest.fixture(autouse=True)
 def own_tries(monkeypatch):
-    monkeypatch.setattr(views, "tries", Buckets(views.tries.rate, views.tries.burst))
+    monkeypatch.setattr(signing, "tries", Buckets(signing.tries.rate, signing.tries.burst))
 
 
 async def guess(client, name: str, count: int, **headers) -> list[int]:

@@ -1,0 +1,45 @@
+"""The words of ``roster.states`` as SQL, for reads over the whole fleet; property tests hold the two equal (P04)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, Value, When
+
+from roster import states
+from roster.models import Profile
+
+OUT_OF_BOUNDS = (
+    ~Q(liveness_mode__in=states.MODES)
+    | ~Q(expected_interval__range=(states.SHORTEST, states.LONGEST))
+    | ~Q(ttl__range=(states.SHORTEST, states.LONGEST))
+    | Q(expected_interval=None)
+    | Q(ttl=None)
+    | Q(evidence_at__isnull=False, deadline=None)
+)
+
+
+def presence_word(now: datetime) -> Case:
+    """The word of ``states.presence`` as one SQL expression, for lists and counts (held equal by a property test)."""
+    member = Exists(Profile.objects.filter(slug=OuterRef("slug"), liveness_mode__in=states.PERSISTENT))
+    persistent = Q(liveness_mode__in=states.PERSISTENT)
+    gone = Q(signed_off_at__gte=F("evidence_at")) | Q(deadline__lt=now)
+    return Case(
+        When(OUT_OF_BOUNDS, then=Value(states.UNKNOWN)),
+        When(Q(evidence_at=None) & (persistent | member), then=Value(states.DORMANT)),
+        When(Q(evidence_at=None), then=Value(states.UNKNOWN)),
+        When(gone & Q(liveness_mode=states.ASYNC), then=Value(states.DORMANT)),
+        When(gone & Q(liveness_mode=states.ALWAYS_ON), then=Value(states.SILENT)),
+        When(gone & member, then=Value(states.DORMANT)),
+        When(gone, then=Value(states.EXPIRED)),
+        default=Value(states.LIVE),
+        output_field=CharField(),
+    )
+
+
+def is_listed(now: datetime) -> Case:
+    """``rows.Row.listed`` in SQL, beside the annotation ``word``."""
+    never = Q(word=states.UNKNOWN, evidence_at=None) & ~OUT_OF_BOUNDS
+    return Case(
+        When(Q(word=states.EXPIRED) | never, then=Value(False)), default=Value(True), output_field=BooleanField()
+    )

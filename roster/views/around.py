@@ -1,0 +1,47 @@
+"""What every page has around its own content, and whom it is for."""
+
+from __future__ import annotations
+
+import logging
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.utils import timezone
+
+from roster import access, showing
+
+log = logging.getLogger("agora.security")
+
+
+class Person:
+    """Who looks at the page, for the templates."""
+
+    def __init__(self, user):
+        self.username = user.username
+        self.role = access.role_of(user)
+
+
+def around(request: HttpRequest) -> dict:
+    """What every page has around its own content."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {"person": None, "now": timezone.now(), "notices": [], "nav": ""}
+    now = timezone.now()
+    return {"person": Person(user), "now": now, "notices": showing.notices(now), "nav": ""}
+
+
+def for_role(least: str):
+    """A page for people who hold at least the role ``least``."""
+
+    def decorate(view):
+        @login_required
+        def guarded(request, *args, **kwargs):
+            if access.RANKS.get(access.role_of(request.user), 0) < access.RANKS[least]:
+                log.warning("refused: %s %s to %s", request.method, request.path, request.user)
+                raise PermissionDenied(f"This needs the role {least}. An admin can give it to you.")
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate

@@ -1,0 +1,29 @@
+"""Held presence edges, and the button that lets them go."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from roster import access, queries
+from roster.services import guard
+
+from .around import for_role
+
+
+@require_safe
+@for_role("viewer")
+def held(request: HttpRequest) -> HttpResponse:
+    """Held presence edges: what is held, about whom, and for managers the button that lets the next sweep record it."""
+    now = timezone.now()
+    may = access.RANKS[access.role_of(request.user)] >= access.RANKS["manager"]
+    return render(request, "roster/held.html", {"held": guard.held(), "rows": queries.held_back(now), "may": may})
+
+
+@require_POST
+@for_role("manager")
+def release(request: HttpRequest) -> HttpResponse:
+    guard.release(by=request.user.username, now=timezone.now())
+    return redirect("/")
