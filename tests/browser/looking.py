@@ -8,10 +8,13 @@ PATIENCE = 10_000  # milliseconds that a change may take where its speed is not 
 
 
 class Look:
-    """A page in a context of its own; ``complaints`` gathers console errors, violations and foreign requests."""
+    """A page in a context of its own; ``complaints`` gathers console errors, violations and foreign requests.
+
+    ``expected`` holds how messages begin that the test itself brings about.
+    """
 
     def __init__(self, context, url: str):
-        self.url, self.complaints, self.refused = url, [], 0
+        self.url, self.complaints, self.refused, self.expected = url, [], 0, ()
         self.page = context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._said)
@@ -56,8 +59,8 @@ class Look:
         return not self.page.evaluate("window.marked === true")
 
     def _said(self, message) -> None:
-        expected = f"Failed to load resource: the server responded with a status of {self.refused} "
-        if message.type == "error" and not message.text.startswith(expected):
+        refusal = f"Failed to load resource: the server responded with a status of {self.refused} "
+        if message.type == "error" and not message.text.startswith((refusal, *self.expected)):
             self.complaints.append(f"console: {message.text} ({self.page.url})")
 
     def _asked(self, request) -> None:
