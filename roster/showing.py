@@ -26,6 +26,16 @@ CHOICES = {
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
+def _below_the_page(state) -> None:
+    """A profile's headings begin at the third level, since the page and its block have the first two."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+
+
+_markdown.core.ruler.push("below_the_page", _below_the_page)
+
+
 def selection(asked: Mapping) -> queries.Selection:
     """The part of the fleet that a page's address asks for. An unknown choice asks for nothing in particular."""
 

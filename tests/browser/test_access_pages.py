@@ -71,7 +71,14 @@ def test_a_page_has_no_violation(look, fleet, name):
     accessible(look(path, live))
 
 
-# name: the address, the status, and who asks for it
+def test_a_profile_with_headings_of_its_own_keeps_the_pages_order(look, fleet):
+    page = look("/agents/access-profiled/", live=False).page
+    levels = page.locator("h1, h2, h3, h4, h5, h6").evaluate_all("all => all.map(each => Number(each.tagName[1]))")
+    assert levels.count(1) == 1 and levels[0] == 1 and {3, 4} <= set(levels)
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+# name: the address and its status
 REFUSED = {
     "no such page": ("/no/such/page/", 404),
     "no such agent": ("/agents/no-such-agent/", 404),
