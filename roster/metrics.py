@@ -15,6 +15,9 @@ anomalies = Gauge("agora_open_anomalies", "Open anomalies by kind.", ["kind"], r
 sweep_age = Gauge("agora_sweep_age_seconds", "Seconds since each sweep last began.", ["sweep"], registry=registry)
 pages = Gauge("agora_open_pages", "Open websockets of this process.", registry=registry)
 pushes = Counter("agora_pushes", "Messages written to open pages by this process.", registry=registry)
+unhinted = Counter(
+    "agora_unhinted_changes", "Newer versions that a look found without any hint: it was lost.", registry=registry
+)
 
 
 def exposition() -> bytes:

@@ -14,7 +14,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from roster import access, directory, metrics, queries, showing
+from roster import access, directory, metrics, queries, schemas, showing
+from roster.models import Agent
 from roster.offload import in_database
 from roster.rows import Row
 from roster.services import people
@@ -22,8 +23,9 @@ from roster.services import people
 from .feed import Rendered, feed, render
 
 log, security = logging.getLogger("agora.live"), logging.getLogger("agora.security")
-SIGNED_OUT, NO_RIGHT, COME_BACK = 4401, 4403, 4503
+SIGNED_OUT, NO_RIGHT, NOBODY, COME_BACK = 4401, 4403, 4404, 4503
 FRESH = timedelta(seconds=5)  # younger than this, a page needs no second look at its rows
+QUIET = 15.0  # seconds after which a page that was told nothing is told that nothing is newer
 RECHECK = 20.0  # seconds between two looks at whether the person may still watch
 
 
@@ -36,14 +38,15 @@ class LivePage(AsyncWebsocketConsumer):
     async def connect(self):
         await self.accept()  # a refusal before this reads as a broken line to the browser, which then tries for ever
         self._guard: asyncio.Task | None = None
-        code = await in_database(self._refusal)
-        if code:
-            security.warning("a live page was turned away: %s", self.scope["path"])
-            return await self.close(code)
-        metrics.pages.inc()
-        self._guard = asyncio.create_task(self._watch_session())
         try:
+            if code := await in_database(self._refusal):
+                security.warning("a live page was turned away: %s", self.scope["path"])
+                return await self.close(code)
+            metrics.pages.inc()
+            self._guard = asyncio.create_task(self._watch_session())
             await feed().join(self, *await self.open())
+        except Agent.DoesNotExist:
+            await self.close(NOBODY)
         except Exception as error:
             log.warning("a live page could not start: %s", type(error).__name__)
             await self.start_over()
@@ -63,7 +66,13 @@ class LivePage(AsyncWebsocketConsumer):
 
     async def say(self, text: str) -> None:
         metrics.pushes.inc()
+        self._said = asyncio.get_running_loop().time()
         await self.send(text_data=text)
+
+    async def still(self) -> None:
+        """Nothing is newer than what the page shows. It is told so now and then: a line that is silent looks dead."""
+        if asyncio.get_running_loop().time() - self._said >= QUIET:
+            await self.say(json.dumps({"now": schemas.stamp(timezone.now())}))
 
     def _refusal(self) -> int | None:
         """Why this socket may not go on: the session ended, the person was deactivated or holds no role any more."""

@@ -17,7 +17,7 @@ from channels.layers import get_channel_layer
 from django.template.loader import get_template
 from django.utils import timezone
 
-from roster import directory, events, queries, schemas, showing
+from roster import directory, events, metrics, queries, schemas, showing
 from roster.offload import in_database
 from roster.rows import Row
 
@@ -47,6 +47,8 @@ class OpenPage(Protocol):
 
     async def seen(self, times: dict[str, str]) -> None: ...
 
+    async def still(self) -> None: ...
+
     async def start_over(self) -> None: ...
 
 
@@ -56,7 +58,7 @@ class Feed:
     def __init__(self):
         self.pages: set[OpenPage] = set()
         self._task: asyncio.Task | None = None
-        self._nudged = asyncio.Event()
+        self._nudged, self._hinted = asyncio.Event(), True
         self._channel = ""
         self._version = 0
         self._told: dict[int, tuple] = {}
@@ -86,7 +88,7 @@ class Feed:
             refresh_at = loop.time() + REFRESH
             while True:
                 await self._wait()
-                await self._safely(self._push)
+                await self._safely(self._look)
                 if loop.time() >= refresh_at:
                     await self._safely(self._refresh)
                     refresh_at = loop.time() + REFRESH
@@ -99,6 +101,7 @@ class Feed:
             await asyncio.sleep(GATHER)
         except TimeoutError:
             pass
+        self._hinted = self._nudged.is_set()
         self._nudged.clear()
 
     async def _listen(self) -> None:
@@ -128,11 +131,17 @@ class Feed:
         except Exception as error:
             log.warning("the feed skipped a look: %s", type(error).__name__)
 
+    async def _look(self) -> None:
+        await self._push()
+        await self._each(lambda page: page.still())  # only a look that worked may say that nothing is newer
+
     async def _push(self) -> None:
-        since = self._version
+        since, hinted = self._version, self._hinted
         version, rows, profiles = await in_database(_changed, since)
         if version == since:
             return
+        if not hinted:
+            metrics.unhinted.inc()
         if self._version == since:  # else a page joined meanwhile that stands further back
             self._version = version
         try:

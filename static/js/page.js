@@ -11,7 +11,11 @@
     const said = document.getElementById("cursor")?.dataset.now;
     if (!said || said === heard) return;
     heard = said;
-    if (trusted) ahead = Date.parse(said) - Date.now();
+    if (trusted) setClock(said);
+  }
+
+  function setClock(said) {
+    ahead = Date.parse(said) - Date.now();
   }
 
   const now = () => new Date(Date.now() + ahead);
@@ -94,14 +98,17 @@
   tick();
   for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
   document.addEventListener("visibilitychange", tick);
+  // Back from the browser's own store the page would show what was, maybe to somebody who signed out: ask anew.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", (event) => {
     closeEvidence(event.target.closest("details.ev"));
     const button = event.target.closest("button[data-copy]");
     if (button) copy(button);
   });
-  document.addEventListener("agora:changed", () => {
-    readClock(true);
+  document.addEventListener("agora:changed", ({ detail }) => {
+    if (detail?.now) setClock(detail.now);
+    else readClock(true);
     localise(document);
     tick();
   });

@@ -109,40 +109,6 @@ def test_notices_and_the_summary_are_pushed_and_stay_text(live, stage, expect):
     expect(live.locator("#summary")).to_contain_text("<i>blocked</i>")
 
 
-@pytest.mark.parametrize("code", [1000, 1001, 1011, 4503])
-def test_a_closed_connection_is_said_and_resumed_from_the_cursor(live, stage, expect, code):
-    rev = stage.push()
-    expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
-    stage.blocked = True
-    stage.close_sockets(code)
-    expect(live.locator("#connection")).to_have_text(re.compile(r"^not live since \d\d:\d\d · retrying$"))
-    stage.blocked = False
-    expect(live.locator("#connection")).to_have_text("live", timeout=20_000)
-    asked = [address.partition("&as_of=")[0] for address in stage.addresses]
-    assert asked == ["/live/roster/?q=a&rev=7", f"/live/roster/?q=a&rev={rev}"]
-
-
-@pytest.mark.parametrize(("code", "words"), [(4401, "signed out"), (4403, "you may not watch this page")])
-def test_a_page_that_was_turned_away_says_so_and_asks_no_more(live, stage, expect, code, words):
-    stage.close_sockets(code)
-    expect(live.locator("#connection")).to_have_text(f"{words} · sign in")
-    expect(live.locator("#connection a")).to_have_attribute("href", "/sign-in/?next=%2F")
-    assert live.locator("[data-parts]").evaluate("element => element._htmx.ws.connection") is None
-    assert len(stage.addresses) == 1
-
-
-def test_where_no_websocket_gets_through_the_page_asks_by_itself(live, stage, expect):
-    live.locator("#q").fill("typed")
-    stage.blocked = True
-    stage.rows[4] = fakes.row(5, id="asked-for")
-    stage.close_sockets(1001)
-    expect(live.locator("#agent-5 .id")).to_have_text("asked-for", timeout=20_000)
-    expect(live.locator("#connection")).to_have_text(re.compile(r"^not live · asked at \d\d:\d\d, again every 15 s$"))
-    expect(live.locator("#q")).to_have_value("typed")
-    stage.blocked = False
-    expect(live.locator("#connection")).to_have_text("live", timeout=30_000)
-
-
 def test_without_scripts_the_page_is_whole_and_claims_nothing(chromium, stage, expect):
     plain = chromium.new_context(java_script_enabled=False).new_page()
     plain.goto(stage.url)

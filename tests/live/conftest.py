@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from roster import showing
+from roster.live.feed import feed
 from tests import make
 
 HOST = "localhost"
@@ -61,6 +62,13 @@ async def said_until(page: WebsocketCommunicator, part: str, seconds: float = 10
             text = await page.receive_from(timeout=seconds)
             if part in text:
                 return text
+
+
+async def joined(count: int, seconds: float = 10) -> None:
+    """Waits until ``count`` pages hear the feed; a page is sent its first message a moment before."""
+    async with asyncio.timeout(seconds):
+        while len(feed().pages) < count:
+            await asyncio.sleep(0.01)
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -12,14 +13,15 @@ from channels.layers import get_channel_layer
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from roster import directory, events, showing
+from roster import directory, events, metrics, showing
+from roster.live import consumers
 from roster.live import feed as feeds
 from roster.live.consumers import COME_BACK
 from roster.models import HubUptime
 from roster.services import profiles
 from tests import make
 from tests import settings as servers
-from tests.live.conftest import closed_with, said_until
+from tests.live.conftest import closed_with, joined, said_until
 
 
 class RolledBack(Exception):
@@ -81,6 +83,7 @@ async def test_a_row_is_rendered_once_for_all_twenty_pages_that_show_it(pages, c
     row, token = await agent("echo", status="idle")
     await agent("other", status="idle")
     opened = [await pages.open(cookie) for _ in range(20)]
+    await joined(20)
     rendered = []
 
     def counted(rows):
@@ -264,3 +267,48 @@ async def test_time_alone_turns_the_counts_also_where_no_row_is_on_show(pages, c
     assert re.search(r'data-v="dormant" class="count none"', await said_until(page, 'id="summary"'))
     while re.search(r'data-v="dormant" class="count none"', await said_until(page, 'id="summary"')):
         pass
+
+
+async def test_a_page_that_heard_nothing_for_a_while_is_told_that_nothing_is_newer(pages, cookie, monkeypatch):
+    """Without a word now and then a page could not tell a quiet hub from a line that is dead."""
+    assert consumers.QUIET + feeds.LOOK + feeds.GATHER < 20
+    monkeypatch.setattr(feeds, "LOOK", 0.1)
+    monkeypatch.setattr(consumers, "QUIET", 0.3)
+    page = await pages.open(cookie)
+    await said_until(page, "cursor")
+    said = json.loads(await page.receive_from(timeout=5))
+    assert abs(datetime.fromisoformat(said["now"]) - timezone.now()) < timedelta(seconds=5)
+
+
+async def test_while_the_database_is_away_no_page_is_told_that_nothing_is_newer(pages, cookie, monkeypatch):
+    monkeypatch.setattr(feeds, "LOOK", 0.05)
+    monkeypatch.setattr(consumers, "QUIET", 0.1)
+    page = await pages.open(cookie)
+    await said_until(page, '"now"')
+
+    def away(version):
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(feeds, "_changed", away)
+        while not await page.receive_nothing(0.5):
+            await page.receive_from()
+    await said_until(page, '"now"')
+
+
+async def test_a_change_that_no_hint_told_of_is_counted(pages, cookie, agent, beat, monkeypatch):
+    _, token = await agent("echo", status="idle")
+    page = await pages.open(cookie)
+    await said_until(page, "echo")
+    await beat(token, status="working: with a hint")
+    await said_until(page, "with a hint")
+    before = metrics.unhinted._value.get()
+    monkeypatch.setattr(events, "nudge", lambda version: None)
+    await beat(token, status="working: without")
+    await said_until(page, "without", feeds.LOOK + 3)
+    assert metrics.unhinted._value.get() == before + 1
+
+
+async def test_the_page_of_an_agent_that_is_not_there_is_told_so_for_good(pages, cookie):
+    page = await pages.open(cookie, "/live/agents/4040/")
+    assert await closed_with(page) == consumers.NOBODY
