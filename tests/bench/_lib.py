@@ -91,8 +91,10 @@ class Server:
 def server(kind: str, app: str, on: Store, settings: str = "agora_web.settings"):
     """One process of the ASGI server ``kind`` that serves ``app`` on a free port of 127.0.0.1."""
     port = _free_port()
+    # uvicorn would compress each message anew for each page, which costs more than all the rest of a push
     options = {"daphne": ["-v", "0", "-b", "127.0.0.1", "-p", str(port)],
-               "uvicorn": ["--log-level", "warning", "--no-access-log", "--port", str(port)]}[kind]  # fmt: skip
+               "uvicorn": ["--log-level", "warning", "--no-access-log", "--ws-per-message-deflate", "false",
+                           "--port", str(port)]}[kind]  # fmt: skip
     log = (on.folder / "server.log").open("w+")
     # the hub's daphne is started as `up` starts it, the yardstick's as it comes
     module = "agora_web.server" if (kind, app) == ("daphne", HUB) else kind
@@ -119,6 +121,13 @@ def _free_port() -> int:
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         return line.getsockname()[1]
+
+
+def viewer(on: Store) -> str:
+    """Signs a person in at this store, who is one of the agents then, and returns the cookie as ``name=value``."""
+    done = subprocess.run([sys.executable, str(HERE / "_viewer.py")], env=on.env, check=True, stdout=subprocess.PIPE,
+                          text=True)  # fmt: skip
+    return done.stdout.strip()
 
 
 def tree(pid: int) -> list[psutil.Process]:

@@ -1,4 +1,4 @@
-"""A small load client: keep-alive connections to 127.0.0.1 that each send the next request when an answer is whole."""
+"""A small load client over keep-alive connections to 127.0.0.1: as fast as answers come, or at a steady pace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import statistics
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 HOST = "127.0.0.1"
@@ -17,10 +18,14 @@ PATIENCE = 120  # seconds a round may take before it is given up
 
 @dataclass
 class Round:
-    """What one round of requests took: seconds as a whole and for each answer, and how many of each status."""
+    """What one round of requests took: seconds as a whole and for each answer, and how many of each status.
+
+    ``due`` says for each answer of a paced round when its request was due, in seconds since the epoch.
+    """
 
     seconds: float = 0.0
     answers: list[float] = field(default_factory=list)
+    due: list[float] = field(default_factory=list)
     statuses: Counter = field(default_factory=Counter)
     last_body: bytes = b""
 
@@ -30,7 +35,18 @@ class Round:
 
     def percentile(self, share: float) -> float:
         """Milliseconds within which ``share`` of the answers came."""
-        return statistics.quantiles(self.answers, n=1000, method="inclusive")[round(share * 1000) - 1] * 1000
+        return percentile(self.answers, share)
+
+    def expect(self, status: int) -> Round:
+        """Raises RuntimeError where an answer has another status: a refusal is quick and would flatter."""
+        if set(self.statuses) != {status}:
+            raise RuntimeError(f"expected only {status}, got {dict(self.statuses)}: {self.last_body[:300]!r}")
+        return self
+
+
+def percentile(seconds: list[float], share: float) -> float:
+    """Milliseconds that ``share`` of the ``seconds`` do not exceed."""
+    return statistics.quantiles(seconds, n=1000, method="inclusive")[round(share * 1000) - 1] * 1000
 
 
 def request(method: str, path: str, token: str, body: bytes, *headers: str) -> bytes:
@@ -43,22 +59,60 @@ def request(method: str, path: str, token: str, body: bytes, *headers: str) -> b
 def run(port: int, requests: list[bytes], count: int, connections: int = 32, expect: int = 200) -> Round:
     """Sends ``count`` requests, taken from ``requests`` in turn, over ``connections`` lines.
 
-    Raises RuntimeError where an answer has another status than ``expect``: a refusal is quick and would flatter.
+    Raises RuntimeError where an answer has another status than ``expect``.
     """
+    return asyncio.run(send(port, requests, count, connections)).expect(expect)
+
+
+async def send(port: int, requests: list[bytes], count: int, connections: int = 32) -> Round:
+    """What ``run`` does, inside a running loop."""
     counted = itertools.islice(itertools.cycle(requests), count)
-    taken = asyncio.run(asyncio.wait_for(_run(port, counted, connections), PATIENCE))
-    if set(taken.statuses) != {expect}:
-        raise RuntimeError(f"expected only {expect}, got {dict(taken.statuses)}: {taken.last_body[:300]!r}")
-    return taken
+    async with asyncio.timeout(PATIENCE):
+        return await _send(port, counted, connections)
 
 
-async def _run(port: int, requests, connections: int) -> Round:
+async def _send(port: int, requests, connections: int) -> Round:
     loop, taken = asyncio.get_running_loop(), Round()
     begun = time.perf_counter()
     lines = [(await loop.create_connection(lambda: _Line(requests, taken), HOST, port))[1] for _ in range(connections)]
     await asyncio.gather(*(line.done for line in lines))
     taken.seconds = time.perf_counter() - begun
     return taken
+
+
+async def paced(
+    port: int, make: Callable[[int, float], bytes], rate: float, count: int, connections: int = 32
+) -> Round:
+    """Sends ``count`` requests, ``rate`` a second, however long the answers take.
+
+    ``make`` gets the number of a request and when it is due, in seconds since the epoch; the time of an answer counts
+    from then, so that whatever keeps a request waiting is in it.
+    """
+    taken, waiting, begun = Round(), asyncio.Queue(), time.time()
+    lines = [asyncio.create_task(_line(port, waiting, taken)) for _ in range(connections)]
+    for number in range(count):
+        due = begun + number / rate
+        await asyncio.sleep(max(0, due - time.time()))
+        waiting.put_nowait((due, make(number, due)))
+    for _ in lines:
+        waiting.put_nowait(None)
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*lines)
+    taken.seconds = time.time() - begun
+    return taken
+
+
+async def _line(port: int, waiting: asyncio.Queue, taken: Round) -> None:
+    reader, writer = await asyncio.open_connection(HOST, port)
+    while (item := await waiting.get()) is not None:
+        due, asked = item
+        writer.write(asked)
+        head = await reader.readuntil(b"\r\n\r\n")
+        taken.last_body = await reader.readexactly(int(LENGTH.search(head).group(1)))
+        taken.answers.append(time.time() - due)
+        taken.due.append(due)
+        taken.statuses[int(head[9:12])] += 1
+    writer.close()
 
 
 class _Line(asyncio.Protocol):
