@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import heard, states
 
 # A heartbeat without news writes these and nothing else; none of them is indexed.
 QUIET = ("last_seen", "last_seen_source", "evidence_at", "deadline", "heard", "clock_skew")
 SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl")
-NEWS = (*QUIET, *SHOWN, "signed_off_at", "live_since", "recorded", "check_after")
+NEWS = (*QUIET, *SHOWN, "activity_since", "worked_at", "signed_off_at", "live_since", "recorded", "check_after")
 SETTINGS = ("liveness_mode", "expected_interval", "ttl")
 SKEW_WARNING = 300  # seconds a sender's clock may be off before it is shown as a warning
 LATEST = timedelta(seconds=15)  # as long as a caller waits for its commit
@@ -40,17 +40,26 @@ class Said:
     given: frozenset[str] = frozenset()
 
 
+class Happening(NamedTuple):
+    kind: str
+    before: Any
+    after: Any
+    reason: str
+    before_since: datetime | None
+
+
 @dataclass(slots=True)
 class Change:
     """What a heartbeat did: the presence before it, whether anybody can see a difference, and what to remember."""
 
     before: states.Presence
     news: bool = False
-    happenings: list[tuple[str, Any, Any, str]] = field(default_factory=list)  # kind, before, after, reason
+    happenings: list[Happening] = field(default_factory=list)
 
-    def note(self, kind: str, before, after, reason: str = "") -> None:
+    def note(self, kind: str, before, after, reason: str = "", since: datetime | None = None) -> None:
+        """Remembers one thing that happened; ``since`` is when the state ``before`` began."""
         self.news = True
-        self.happenings.append((kind, before, after, reason))
+        self.happenings.append(Happening(kind, before, after, reason, since))
 
 
 def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> Change:
@@ -61,12 +70,13 @@ def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> C
     change = Change(before=states.presence(agent.facts(profile_mode), at))
     if _is_late(agent, at):
         return change
-    old = {name: getattr(agent, name) for name in SHOWN}
+    old = {name: getattr(agent, name) for name in (*SHOWN, "activity_since", "evidence_at")}
     _take_settings(agent, said)
     _take_status(agent, said, change.before.word)
     _take_session(agent, said, at, change)
     _take_skew(agent, said, at, change)
     come_alive(agent, at, change, "heartbeat")
+    _time_activity(agent, old, at, change)
     _compare(agent, old, change)
     if said.status is not None and said.status.strip().lower() == states.DORMANT:
         leave(agent, at, change, profile_mode)
@@ -98,10 +108,12 @@ def prove(agent, at: datetime, source: str) -> None:
 
 def leave(agent, at: datetime, change: Change, profile_mode: str | None) -> None:
     """Signs the agent off at ``at``: dormant, silent or expired from now on, not only after its window."""
-    agent.signed_off_at = at
+    since, agent.signed_off_at = agent.live_since, at
     after = states.presence(agent.facts(profile_mode), at)
     if agent.recorded != after.word:
-        change.note("presence", agent.recorded, after.word, "signed off")
+        change.note(
+            "presence", agent.recorded, after.word, "signed off", since if agent.recorded == states.LIVE else None
+        )
     agent.recorded, agent.check_after = after.word, None
 
 
@@ -154,16 +166,29 @@ def come_alive(agent, at: datetime, change: Change, source: str) -> None:
     if change.before.word != states.LIVE or agent.recorded != states.LIVE:
         since = f" since {change.before.since:%Y-%m-%dT%H:%M:%SZ}" if change.before.since else ""
         was = change.before.word if change.before.word != states.LIVE else agent.recorded
-        change.note("presence", was, states.LIVE, "first heard" if never_heard else f"was {was}{since}")
+        reason = "first heard" if never_heard else f"was {was}{since}"
+        gone_since = change.before.since if change.before.word != states.LIVE else None
+        change.note("presence", was, states.LIVE, reason, gone_since)
     agent.recorded = states.LIVE
 
 
+def _time_activity(agent, old: dict, at: datetime, change: Change) -> None:
+    """Since when it says what it says, and when it last stopped working: a claim that had lapsed with the agent's
+    presence begins anew, and its work ended when it was last heard (F136)."""
+    was, says = (states.parse_status(status)[0] for status in (old["status"], agent.status))
+    held = change.before.word in (states.LIVE, states.SILENT)
+    if was == "working" and (says != was or not held):
+        agent.worked_at = at if held else old["evidence_at"]
+    if says != was or not held:
+        agent.activity_since = at
+
+
 def _compare(agent, old: dict, change: Change) -> None:
-    change.news |= any(getattr(agent, name) != value for name, value in old.items())
+    change.news |= any(getattr(agent, name) != old[name] for name in SHOWN)
     said_before = {"activity": states.parse_status(old["status"])[0], "task": old["task"]}
     says_now = {"activity": states.parse_status(agent.status)[0], "task": agent.task}
     if says_now != said_before:
-        change.note("activity", said_before, says_now)
+        change.note("activity", said_before, says_now, since=old["activity_since"])
     was = {name: old[name] for name in SETTINGS}
     now = {name: getattr(agent, name) for name in SETTINGS}
     if now != was:

@@ -41,6 +41,7 @@ class Row:
     waiting: int
     last_seen: datetime | None
     last_seen_source: str
+    last_worked: datetime | None
     expected_interval: int
     ttl: int
     trust_posture: str
@@ -79,7 +80,7 @@ class Row:
 def of_agent(agent, now: datetime, profile=None) -> Row:
     """The row of an agent in the registry; ``profile`` is its directory entry, if it has one."""
     found = states.presence(agent.facts(profile.mode if profile else None), now)
-    doing = states.activity(agent.status, agent.evidence_at, found.word)
+    doing = states.activity(agent.status, agent.evidence_at, found.word, agent.activity_since)
     here = found.word in (states.LIVE, states.SILENT)
     return Row(
         pk=agent.pk,
@@ -96,6 +97,7 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         waiting=agent.waiting,
         last_seen=agent.last_seen,
         last_seen_source=agent.last_seen_source,
+        last_worked=agent.evidence_at if states.parse_status(agent.status)[0] == "working" else agent.worked_at,
         expected_interval=agent.expected_interval,
         ttl=agent.ttl,
         trust_posture=agent.trust_posture,
@@ -132,6 +134,7 @@ def of_profile(profile, now: datetime) -> Row:
         waiting=0,
         last_seen=None,
         last_seen_source="",
+        last_worked=None,
         expected_interval=profile.expected_interval or states.DEFAULT_INTERVAL,
         ttl=states.DEFAULT_TTL,
         trust_posture="untrusted-host",

@@ -140,6 +140,7 @@ def agent(row: Row) -> dict:
             "source": doing.source,
             "verified": doing.verified,
             "as_of": stamp(doing.as_of),
+            "since": stamp(doing.since),
         },
         "task": row.task,
         "work_mode": row.work_mode,
@@ -149,6 +150,7 @@ def agent(row: Row) -> dict:
         "ttl": row.ttl,
         "last_seen": stamp(row.last_seen),
         "last_seen_source": row.last_seen_source or None,
+        "last_worked": stamp(row.last_worked),
         "home_node": row.home_node,
         "sessions": [
             {
@@ -179,6 +181,7 @@ def event(row: Event) -> dict:
         "agent": row.agent.slug if row.agent_id else None,
         "by": row.by,
         "before": row.before,
+        "before_since": stamp(row.before_since),
         "after": row.after,
         "reason": row.reason,
     }

@@ -66,13 +66,14 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What an agent says it is doing: the canonical word, and the raw one as it was sent."""
+    """What an agent says it is doing, since when it says so, and the raw word as it was sent."""
 
     value: str
     raw: str
     source: str
     as_of: datetime | None
     verified: bool = False
+    since: datetime | None = None
 
 
 def window(mode: str, expected_interval: int, ttl: int) -> timedelta:
@@ -147,6 +148,7 @@ def words(span: timedelta) -> str:
 
 CANONICAL = {"idle": "idle", "busy": "working", "working": "working", "error": "error"}
 ATTENTION = {"blocked": "high", "awaiting": "high", "error": "high"}
+ATTENTIONS = (*dict.fromkeys(ATTENTION.values()), "none")
 OLD_WORD = {"idle": "idle", "done": "idle", "blocked": "busy", "awaiting": "busy", "error": "error"}
 
 
@@ -154,16 +156,16 @@ OLD_WORD = {"idle": "idle", "done": "idle", "blocked": "busy", "awaiting": "busy
 def parse_status(raw: str) -> tuple[str, str | None]:
     """The canonical activity and the task inside a status word: ``working: <task>`` carries one (R21)."""
     word, colon, task = raw.partition(":")
-    word = word.strip().lower()
+    word = word.strip(" ").lower()  # of spaces only, as SQL trims
     if colon and word == "working":
         return "working", task.strip() or None
     return (CANONICAL.get(word, "unknown") if not colon else "unknown"), None
 
 
-def activity(raw: str, as_of: datetime | None, word: str) -> Activity:
+def activity(raw: str, as_of: datetime | None, word: str, since: datetime | None = None) -> Activity:
     """What the agent last said, as far as it still counts: a dormant or expired agent is doing nothing known (R29)."""
     value = parse_status(raw)[0] if word in (LIVE, SILENT) else "unknown"
-    return Activity(value, raw, "heartbeat", as_of)
+    return Activity(value, raw, "heartbeat", as_of, since=since)
 
 
 def attention(value: str) -> str:

@@ -4,7 +4,7 @@ from .agent import Agent, Node
 from .counter import Counter
 from .event import Act, Anomaly, Event, PresenceEdge
 from .profile import Profile
-from .sweep import HubUptime, SweepRun
+from .sweep import HubUptime, PresenceHour, SweepRun
 from .token import SignInLink, Token
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "HubUptime",
     "Node",
     "PresenceEdge",
+    "PresenceHour",
     "Profile",
     "SignInLink",
     "SweepRun",

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower, Trim
 from django.utils import timezone
 
 from roster import states
@@ -38,7 +39,8 @@ class Agent(KeptModel):
     Times of evidence are the hub's receive times (design rule 2). ``recorded`` is the presence word of the last
     recorded edge, never an answer by itself: what is shown is computed by ``states.presence``. ``changed`` is the
     roster version of the last change anybody could see; ``check_after`` tells the sweep when to look again and is
-    moved lazily. No column that changes with every heartbeat is indexed.
+    moved lazily. ``activity_since`` is when it began to say what it says, ``worked_at`` when it last stopped working.
+    No column that changes with every heartbeat is indexed.
     """
 
     slug = models.CharField("id", max_length=64, unique=True, validators=[slug_rule])
@@ -76,6 +78,8 @@ class Agent(KeptModel):
     work_mode = models.CharField(max_length=64, null=True, blank=True, editable=False)
     meta = models.JSONField(default=dict, blank=True, editable=False)
     heard = models.JSONField(default=dict, blank=True, editable=False)
+    activity_since = models.DateTimeField(null=True, blank=True, editable=False)
+    worked_at = models.DateTimeField(null=True, blank=True, editable=False)
     clock_skew = models.FloatField(null=True, blank=True, editable=False)
 
     last_seen = models.DateTimeField(null=True, blank=True, editable=False)
@@ -91,6 +95,8 @@ class Agent(KeptModel):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        # by what it says, as states.parse_status reads it; it moves with news only
+        indexes = [models.Index(Lower(Trim("status")), name="agent_says")]
         constraints = [
             models.CheckConstraint(condition=Q(liveness_mode__in=states.MODES), name="agent_mode_known"),
             models.CheckConstraint(condition=Q(lifecycle__in=states.LIFECYCLES), name="agent_lifecycle_known"),

@@ -17,6 +17,7 @@ class Event(KeptModel):
 
     Presence edges and acts share one table because one cursor runs over both (``GET /api/events``). Rows are inserted
     under the roster counter's lock, so ids come in commit order. ``by`` names who acted, ``agent`` whom it is about.
+    ``before_since`` is when the state ``before`` began, where that is known: an edge may be recorded later than it was.
     """
 
     at = models.DateTimeField()
@@ -24,6 +25,7 @@ class Event(KeptModel):
     agent = models.ForeignKey(Agent, null=True, on_delete=models.PROTECT, related_name="events")
     by = models.CharField(max_length=80)
     before = models.JSONField(null=True)
+    before_since = models.DateTimeField(null=True)
     after = models.JSONField(null=True)
     reason = models.CharField(max_length=500, blank=True)
 

@@ -1,6 +1,8 @@
-"""What the hub knows about itself: when it swept, and when it was there to hear heartbeats."""
+"""What the hub knows about itself: when it swept, when it was there to hear heartbeats, and how the fleet stood."""
 
 from django.db import models
+
+from .base import KeptModel
 
 
 class SweepRun(models.Model):
@@ -36,3 +38,21 @@ class HubUptime(models.Model):
 
     def __str__(self):
         return f"up {self.up_at:%Y-%m-%d %H:%M:%S}"
+
+
+class PresenceHour(KeptModel):
+    """How many listed agents there were of each word when the hour ``hour`` (its begin) was last counted.
+
+    An hour without a row was not counted: the hub was away, or not there yet. Rows are kept: 24 a day.
+    """
+
+    hour = models.DateTimeField(unique=True)
+    counted_at = models.DateTimeField()
+    live = models.PositiveIntegerField()
+    silent = models.PositiveIntegerField()
+    dormant = models.PositiveIntegerField()
+    unknown = models.PositiveIntegerField()
+    disabled = models.PositiveIntegerField()
+
+    def __str__(self):
+        return f"{self.hour:%Y-%m-%d %H:00}"

@@ -17,11 +17,10 @@ INSERT = 'INSERT INTO "{}" ({}) VALUES ({})'.format(
 )
 
 
-def happened(
-    kind: str, by: str, at: datetime, *, agent: Agent | None = None, before=None, after=None, reason: str = ""
-) -> Event:
-    """An event that is not yet written. Texts are cut to what their columns hold."""
-    return Event(kind=kind, by=by[:80], at=at, agent=agent, before=before, after=after, reason=reason[:500])
+def happened(kind: str, by: str, at: datetime, *, agent: Agent | None = None, reason: str = "", **states) -> Event:
+    """An event that is not yet written; ``states`` are ``before``, ``before_since`` and ``after``. Texts are cut to what
+    their columns hold."""
+    return Event(kind=kind, by=by[:80], at=at, agent=agent, reason=reason[:500], **states)
 
 
 def next_version(name: str = "roster") -> int:

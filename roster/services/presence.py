@@ -81,11 +81,9 @@ class Work:
             self.quiet[agent.pk] = agent
             return
         self.news[agent.pk] = agent
-        for kind, before, after, reason in change.happenings:
-            self.happenings.append(
-                journal.happened(kind, agent.slug, at, agent=agent, before=before, after=after, reason=reason)
-            )
-        if any(kind == "presence" for kind, *_ in change.happenings):
+        for each in change.happenings:
+            self.happenings.append(journal.happened(by=agent.slug, at=at, agent=agent, **each._asdict()))
+        if any(each.kind == "presence" for each in change.happenings):
             mark(agent, at)
         mark_rivals(agent, at)
 

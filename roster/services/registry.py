@@ -115,7 +115,9 @@ def _edge(row: Agent, was: str, by: str, now: datetime) -> list:
     if row.evidence_at is None or found.word in (was, row.recorded):
         return []
     before, row.recorded = row.recorded, found.word
-    return [journal.happened("presence", by, now, agent=row, before=before, after=found.word, reason="edited")]
+    since = row.live_since if before == states.LIVE else None
+    edge = {"before": before, "before_since": since, "after": found.word}
+    return [journal.happened("presence", by, now, agent=row, reason="edited", **edge)]
 
 
 def enrolled_by_hand(slug: str, wanted: dict, *, by: str, now: datetime) -> Agent:

@@ -48,7 +48,7 @@ def run(plan: Plan, now: datetime, *, stepped: bool = False) -> SweepRun | None:
     this = start(plan.name, now, plan.period)
     if this is None:
         return None
-    with _ended(this, now):
+    with ended(this, now):
         gone, flips = _look(plan, this, now)
         if stepped:
             this.outcome, this.note = "held", "clock stepped"
@@ -71,7 +71,7 @@ def start(name: str, now: datetime, period: timedelta) -> SweepRun | None:
 
 
 @contextmanager
-def _ended(this: SweepRun, now: datetime) -> Iterator[None]:
+def ended(this: SweepRun, now: datetime) -> Iterator[None]:
     """Sees to it that a run is ended whatever happens in it: an open one keeps the next ones out."""
     try:
         yield
@@ -152,6 +152,7 @@ def record_edges(keys: list[int], now: datetime) -> int:
                 found.since or now,
                 agent=agent,
                 before=agent.recorded,
+                before_since=agent.live_since if agent.recorded == states.LIVE else None,
                 after=found.word,
                 reason=found.reason,
             )  # fmt: skip
@@ -184,7 +185,7 @@ def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:
     this = start(WATCH, now, periods[WATCH])
     if this is None:
         return None
-    with _ended(this, now):
+    with ended(this, now):
         for name, period in periods.items():
             _watch_one(name, period, now)
         for key in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).values_list("agent_id", flat=True):
