@@ -148,6 +148,7 @@ LOGGING = {
 
 DORMANCY_SWEEP = 300  # seconds between two looks at async and always-on agents
 EXPIRY_SWEEP = 60  # seconds between two looks at ephemeral agents
+HOUR_COUNT = 300  # seconds between two counts of the fleet for the present hour of the band
 SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
 SWEEP_BATCH = 500  # rows a transaction
 GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at least GUARD_LEAST, holds the edges

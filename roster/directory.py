@@ -5,12 +5,16 @@ The version is read with every list, so an edit shows with the next answer in ev
 
 from __future__ import annotations
 
-import bisect
 import threading
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from . import states
 from .models import Counter, Profile
+
+# A profile stands in the roster by itself when it declares a member, or cannot be read.
+LISTED = Q(liveness_mode__in=states.PERSISTENT) | ~Q(parse_error="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +26,14 @@ class Entry:
     expected_interval: int | None
     parse_error: str
 
-    @property
-    def listed(self) -> bool:
-        return self.mode in states.PERSISTENT or bool(self.parse_error)
-
 
 class Directory:
-    """All profiles of one version, by slug and in order."""
+    """All profiles of one version by slug, and whether any of them is ``LISTED``."""
 
     def __init__(self, version: int, entries: list[Entry]):
         self.version = version
         self.by_slug = {entry.slug: entry for entry in entries}
-        self._listed = [entry for entry in entries if entry.listed]
-        self._slugs = [entry.slug for entry in self._listed]
-
-    def listed_after(self, slug: str) -> list[Entry]:
-        return self._listed[bisect.bisect_right(self._slugs, slug) :]
+        self.listed = any(entry.mode in states.PERSISTENT or entry.parse_error for entry in entries)
 
 
 _lock = threading.Lock()
@@ -56,6 +52,6 @@ def at(version: int) -> Directory:
     with _lock:
         if _kept is None or _kept.version != version:
             columns = ("pk", "slug", "title", "liveness_mode", "expected_interval", "parse_error")
-            rows = Profile.objects.order_by("slug").values_list(*columns)
+            rows = Profile.objects.values_list(*columns)
             _kept = Directory(version, [Entry(*row) for row in rows])
         return _kept

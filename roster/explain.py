@@ -27,8 +27,23 @@ class Question:
     losers: tuple[Source, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The four questions about one agent."""
+
+    reachable: Question
+    doing: Question
+    mode: Question
+    who: Question
+
+
+def explain(row: Row) -> Explained:
+    return Explained(_reachable(row), _doing(row), _mode(row), _who(row))
+
+
 def questions(row: Row) -> list[Question]:
-    return [_reachable(row), _doing(row), _mode(row), _who(row)]
+    found = explain(row)
+    return [found.reachable, found.doing, found.mode, found.who]
 
 
 def _reachable(row: Row) -> Question:

@@ -8,11 +8,12 @@ from django.conf import settings
 from django.db.models import Q
 
 from . import states
-from .services import guard, sweeps
+from .services import guard, hours, sweeps
 
 PERIODS = {
     sweeps.DORMANCY: timedelta(seconds=settings.DORMANCY_SWEEP),
     sweeps.EXPIRY: timedelta(seconds=settings.EXPIRY_SWEEP),
+    hours.NAME: timedelta(seconds=settings.HOUR_COUNT),
     sweeps.WATCH: timedelta(seconds=settings.SWEEP_WATCH),
 }
 STEP_LIMIT = 2 * min(PERIODS.values())  # a wall clock that jumps further than this has stepped (design rule 9)

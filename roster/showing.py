@@ -11,16 +11,17 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 from markdown_it import MarkdownIt
 
-from . import directory, explain, queries, rows, states
-from .models import Agent, Anomaly, Profile
-from .plans import PERIODS
-from .services import guard
+from . import directory, drawing, explain, queries, rows, states
+from .glance import Glance, glance, notices
+from .models import Agent, Profile
 
 PAGE = 50  # rows a page
 CHOICES = {
     "presence": (*states.PRESENCES, "disabled"),
     "mode": states.MODES,
+    "attention": states.ATTENTIONS,
     "lifecycle": states.LIFECYCLES,
+    "sort": ("seen", "-seen"),
 }
 # Raw HTML stays text and only http, https and mailto links are made: a profile is written by an agent (P67).
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
@@ -44,57 +45,33 @@ def selection(asked: Mapping) -> queries.Selection:
         return (found[0] if isinstance(found, list) else found)[:200].replace("\0", "")  # no database holds a NUL
 
     chosen = {name: value(name) if value(name) in allowed else "" for name, allowed in CHOICES.items()}
-    return queries.Selection(**chosen, node=value("node"), q=value("q").strip(), after=value("after"), limit=PAGE)
+    free = {"node": value("node"), "q": value("q").strip(), "after": value("after")}
+    return queries.Selection(**chosen, **free, retired=value("retired") == "1", limit=PAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A line above the page. ``release`` offers a manager the button that lets held edges go."""
-
-    level: str
-    key: str
-    text: str
-    since: datetime | None = None
-    release: bool = False
+def above(now: datetime, version: int, *, fresh: bool = False) -> dict:
+    """What stands above the roster."""
+    seen = glance(version, now, fresh=fresh)
+    return {"glance": seen, "notices": seen.notices}
 
 
-def notices(now: datetime) -> list[Notice]:
-    """What everybody who looks at a page has to know about the hub itself."""
-    found = [
-        Notice("alarm", f"sweep-{name}", f"The sweep {name} is late. Presence shown here is still right.", since)
-        for name, since in queries.late_sweeps(PERIODS, now).items()
-    ]
-    for held in Anomaly.objects.filter(kind=guard.KIND, closed_at=None):
-        text = (
-            f"{held.evidence['would_flip']} of {held.evidence['live']} live agents went silent at once: suspected "
-            "hub-side fault. What is shown is computed and right; recording and announcing it is held for a while."
-        )
-        found.append(Notice("alarm", "held", text, held.opened_at, release="released_by" not in held.evidence))
-    if down := queries.last_outage(now):
-        text = f"The hub was down {down.down_at:%H:%M}–{down.up_at:%H:%M} UTC; nobody's silence in it was counted."
-        found.append(Notice("info", "outage", text))
-    return found
+def band(seen: Glance, now: datetime) -> dict:
+    """The last 24 hours, drawn."""
+    return {"columns": drawing.band(seen.hours), "hours": seen.hours, "now": now}
 
 
-def summary(now: datetime) -> dict:
-    counts = queries.counts(now)
-    return {"counts": counts, "needs_you": queries.needs_you(now), "total": sum(count.n for count in counts)}
-
-
-_tails: dict[str, tuple[int, datetime, str]] = {}
-TAIL_AGE = 5  # seconds a rendered summary may be old
+_tails: dict[str, tuple[int, Glance, str]] = {}
 
 
 def tail(version: int, *, fresh: bool = False) -> str:
-    """The end of a roster message: summary, notices and the new cursor. Rendered once a version and process, and anew
-    when it must be ``fresh``."""
+    """The end of a roster message: summary, notices and the new cursor. Rendered once a version and glance."""
     now = timezone.now()
+    context = above(now, version, fresh=fresh)
     kept = _tails.get("roster")
-    if not fresh and kept and kept[0] == version and abs((now - kept[1]).total_seconds()) < TAIL_AGE:
-        return kept[2]
-    context = {"summary": summary(now), "notices": notices(now), "rev": version, "now": now}
-    _tails["roster"] = (version, now, get_template("live/roster_message.html").render(context))
-    return _tails["roster"][2]
+    if not (kept and kept[0] == version and kept[1] is context["glance"]):
+        text = get_template("live/roster_message.html").render(context | {"rev": version, "now": now})
+        kept = _tails["roster"] = (version, context["glance"], text)
+    return kept[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from .plans import PERIODS, STEP_LIMIT, plan
-from .services import sweeps, uptime
+from .services import hours, sweeps, uptime
 
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
@@ -34,6 +34,11 @@ def dormancy_and_silence():
 @shared_task
 def expire_ephemeral():
     _sweep(sweeps.EXPIRY)
+
+
+@shared_task
+def presence_hours():
+    hours.count(PERIODS[hours.NAME], timezone.now())
 
 
 @shared_task

@@ -32,6 +32,16 @@ def _need(found, what: str):
     return pytest.skip(f"{what} is not on this machine")
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    """What a process keeps by version must not outlive the tables that a test leaves empty."""
+    from roster import directory, glance, showing
+
+    monkeypatch.setattr(directory, "_kept", None)
+    monkeypatch.setattr(glance, "_kept", None)
+    monkeypatch.setattr(showing, "_tails", {})
+
+
 @pytest.fixture
 def now() -> datetime:
     """The moment a test plays at; tests add spans to it."""

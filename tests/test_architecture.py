@@ -32,7 +32,7 @@ LAYERS = {
     "plans": ("plans",),
     # the pages' contexts: reads, plus two facts that only a service knows, namely how often a sweep should run
     # (``plans``) and under which name the guard holds (``services.guard``). It calls no service.
-    "contexts": ("showing",),
+    "contexts": ("drawing", "glance", "showing"),
     # what meets the outside. ``schemas`` is an edge as well: it builds the line of a batch that a service takes, and
     # no service knows it. Edges may use each other (the admin's and the pages' words are the API's).
     "edges": ("schemas", "auth", "api", "views", "health", "urls", "tasks", "admin", "live", "templatetags",
@@ -118,13 +118,14 @@ def test_reads_never_reach_a_service_except_for_two_names_of_the_contexts():
     for read in LAYERS["reads"]:
         for path in files(f"roster/{read}") or [ROOT / f"roster/{read}.py"]:
             assert "services" not in of_roster(path), name(path)
-    services = {each for each in imports(ROOT / "roster/showing.py") if each.startswith("roster.services.")}
+    contexts = [ROOT / f"roster/{each}.py" for each in LAYERS["contexts"]]
+    services = {each for path in contexts for each in imports(path) if each.startswith("roster.services.")}
     assert services <= {"roster.services.guard"}
 
 
 def test_services_never_know_an_edge_or_a_setting():
     """Their numbers come as arguments, so that a test can pass others."""
-    edges = set(LAYERS["edges"]) | {"plans", "showing"}
+    edges = {*LAYERS["edges"], *LAYERS["contexts"], "plans"}
     for path in files("roster/services"):
         assert not of_roster(path) & edges, name(path)
         assert "django.conf" not in imports(path), name(path)

@@ -3,10 +3,11 @@
 from .history import events_of
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
-from .overview import SHOWN_WORDS, Need, Tally, counts, held_back, needs_you
+from .overview import SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you
 from .words import is_listed, presence_word
 
 __all__ = [
+    "Hour",
     "Need",
     "Page",
     "SHOWN_WORDS",
@@ -18,6 +19,7 @@ __all__ = [
     "events_of",
     "held_back",
     "is_listed",
+    "last_hours",
     "last_outage",
     "late_sweeps",
     "needs_you",

@@ -10,25 +10,34 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from roster import directory, rows, states
 from roster.models import Agent, Profile
 
-from .words import is_listed, presence_word
+from .order import Order, order
+from .words import SAYS, is_listed, is_urgent, presence_word
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which part of the fleet is asked for. Empty strings mean any; ``after`` is the id that the last page ended on."""
+    """Which part of the fleet is asked for, and in which order. Empty strings mean any; ``retired`` takes in those who
+    left; ``after`` is the cursor that the last page ended on."""
 
     presence: str = ""
     lifecycle: str = ""
     mode: str = ""
     node: str = ""
+    attention: str = ""
     q: str = ""
+    retired: bool = False
+    sort: str = ""
     after: str = ""
     limit: int = 100
+
+    @property
+    def order(self) -> Order:
+        return order(self.sort)
 
     def matches(self, row: rows.Row) -> bool:
         """Whether ``row`` belongs to this part, paging apart; says of one row what ``agents`` says in SQL."""
         if self.lifecycle != (row.lifecycle if self.lifecycle else "") or (
-            not self.lifecycle and row.lifecycle == states.RETIRED
+            not self.lifecycle and not self.retired and row.lifecycle == states.RETIRED
         ):
             return False
         if not (row.presence.word == self.presence if self.presence in states.PRESENCES else row.listed):
@@ -36,33 +45,44 @@ class Selection:
         if self.presence == "disabled" and row.enabled:
             return False
         found = self.q.lower() in row.id or self.q.lower() in row.display_name.lower()
-        return found and self.mode in ("", row.mode) and self.node in ("", row.home_node)
+        return (
+            found
+            and self.mode in ("", row.mode)
+            and self.node in ("", row.home_node)
+            and self.attention in ("", row.attention)
+        )
 
     def agents(self, now: datetime) -> QuerySet[Agent]:
+        """The rows of this part, paging apart, each with its ``word``."""
         chosen = Agent.objects.select_related("home_node").annotate(word=presence_word(now))
-        chosen = chosen.filter(lifecycle=self.lifecycle) if self.lifecycle else chosen.exclude(lifecycle=states.RETIRED)
+        if self.lifecycle:
+            chosen = chosen.filter(lifecycle=self.lifecycle)
+        elif not self.retired:
+            chosen = chosen.exclude(lifecycle=states.RETIRED)
         if self.presence in states.PRESENCES:
             chosen = chosen.filter(word=self.presence)
         else:
             chosen = chosen.annotate(is_listed=is_listed(now)).filter(is_listed=True)
         if self.presence == "disabled":
             chosen = chosen.filter(enabled=False)
+        if self.attention:
+            urgent = is_urgent() if self.attention == "high" else ~is_urgent()
+            chosen = chosen.alias(says=SAYS).filter(urgent)
         if self.mode:
             chosen = chosen.filter(liveness_mode=self.mode)
         if self.node:
             chosen = chosen.filter(home_node__slug=self.node)
-        if self.q:
-            titled = Exists(Profile.objects.filter(slug=OuterRef("slug"), title__icontains=self.q))
-            named = (
-                Q(display_name__icontains=self.q) | Q(display_name="") & titled
-            )  # the name as rows.of_agent shows it
-            chosen = chosen.filter(Q(slug__contains=self.q.lower()) | named)
-        return chosen.filter(slug__gt=self.after) if self.after else chosen
+        return chosen.filter(self._named()) if self.q else chosen
+
+    def _named(self) -> Q:
+        titled = Exists(Profile.objects.filter(slug=OuterRef("slug"), title__icontains=self.q))
+        # the name as rows.of_agent shows it
+        return Q(slug__contains=self.q.lower()) | Q(display_name__icontains=self.q) | Q(display_name="") & titled
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the fleet in order of id. ``next`` is the cursor of the following page, ``version`` the roster's and
+    """A page of the fleet in its order. ``next`` is the cursor of the following page, ``version`` the roster's and
     ``profiles`` that of the profiles."""
 
     rows: list[rows.Row]
@@ -72,26 +92,30 @@ class Page:
 
 
 def page(selection: Selection, now: datetime) -> Page:
-    """The agents of ``selection`` in order of id: registry rows, and profiles that no row stands for (R37)."""
+    """The agents of ``selection``: registry rows, and profiles that no row stands for (R37)."""
     version, profiles_version = directory.versions()
-    profiles = directory.at(profiles_version)
-    limit = selection.limit
-    found = [
-        rows.of_agent(agent, now, profiles.by_slug.get(agent.slug))
-        for agent in selection.agents(now).order_by("slug")[: limit + 1]
-    ]
-    last = found[-1].id if len(found) > limit else None
-    found += [row for row in _synthesized(profiles.listed_after(selection.after), last, now) if selection.matches(row)]
-    found.sort(key=lambda row: row.id)
-    following = found[limit - 1].id if len(found) > limit else None
+    profiles, order, limit = directory.at(profiles_version), selection.order, selection.limit
+    agents = order.after(selection.agents(now), selection.after).order_by(*order.columns)
+    found = [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents[: limit + 1]]
+    begin, end = order.cursor_key(selection.after), order.key(found[-1]) if len(found) > limit else None
+    here = [slug for slug in strays(profiles) if _between(begin, order.key_of(None, slug), end)]
+    found += filter(selection.matches, (rows.of_profile(profiles.by_slug[slug], now) for slug in here))
+    found.sort(key=order.key)
+    following = order.cursor(found[limit - 1]) if len(found) > limit else None
     return Page(found[:limit], following, version, profiles_version)
 
 
-def _synthesized(entries: list[directory.Entry], last: str | None, now: datetime) -> list[rows.Row]:
-    """Rows for the profiles up to id ``last`` that have no agent row at all."""
-    near = [entry for entry in entries if last is None or entry.slug <= last]
-    taken = set(Agent.objects.filter(slug__in=[entry.slug for entry in near]).values_list("slug", flat=True))
-    return [rows.of_profile(entry, now) for entry in near if entry.slug not in taken]
+def strays(profiles: directory.Directory) -> list[str]:
+    """The ids of the listed profiles that have no agent row at all."""
+    if not profiles.listed:
+        return []
+    registered = Agent.objects.filter(slug=OuterRef("slug"))
+    alone = Profile.objects.filter(directory.LISTED).exclude(Exists(registered)).values_list("slug", flat=True)
+    return [slug for slug in alone if slug in profiles.by_slug]
+
+
+def _between(begin: tuple | None, key: tuple, end: tuple | None) -> bool:
+    return (begin is None or begin < key) and (end is None or key < end)
 
 
 def one(slug: str, now: datetime) -> rows.Row | None:

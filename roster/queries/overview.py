@@ -1,26 +1,27 @@
-"""The fleet at a glance: how many of each word, who needs a person, whose edges are held."""
+"""The fleet at a glance: how many of each word, now and hour by hour, who needs a person, whose edges are held."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Count
 
 from roster import directory, rows, states
-from roster.models import Agent, Anomaly
+from roster.models import Agent, Anomaly, PresenceHour
 
-from .lists import Selection, _synthesized
-from .words import presence_word
+from .lists import Selection, strays
+from .words import SAYS, is_urgent, presence_word
+
+SHOWN_WORDS = (states.LIVE, states.SILENT, states.DORMANT, states.UNKNOWN, "disabled")
+HOURS = 24  # of the band
+NEEDS = 20  # of each kind; a list that is longer is not read
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     word: str
     n: int
-
-
-SHOWN_WORDS = (states.LIVE, states.SILENT, states.DORMANT, states.UNKNOWN, "disabled")
 
 
 def counts(now: datetime) -> list[Tally]:
@@ -30,37 +31,78 @@ def counts(now: datetime) -> list[Tally]:
     for word, enabled, n in listed.values_list("word", "enabled").annotate(n=Count("pk")).order_by():
         found[word if enabled else "disabled"] += n
     profiles = directory.at(directory.versions()[1])
-    for row in _synthesized(profiles.listed_after(""), None, now):
-        found[row.sign] += 1
+    for slug in strays(profiles):
+        found[rows.of_profile(profiles.by_slug[slug], now).sign] += 1
     return [Tally(word, found[word]) for word in SHOWN_WORDS]
 
 
-NEEDS = 20  # of each kind; a list that is longer is not read
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """One hour of the band: its begin, its counts by word when it was last counted, and when that was. An hour that
+    nobody counted has none."""
+
+    begin: datetime
+    counts: tuple[Tally, ...] = ()
+    counted_at: datetime | None = None
+
+    @property
+    def end(self) -> datetime:
+        return self.begin + timedelta(hours=1)
+
+    @property
+    def total(self) -> int:
+        return sum(tally.n for tally in self.counts)
+
+
+def last_hours(now: datetime) -> list[Hour]:
+    """The last 24 hours, oldest first, the present one included."""
+    present = now.replace(minute=0, second=0, microsecond=0)
+    begins = [present - timedelta(hours=back) for back in reversed(range(HOURS))]
+    counted = {row.hour: row for row in PresenceHour.objects.filter(hour__range=(begins[0], present))}
+    return [_hour(begin, counted.get(begin)) for begin in begins]
+
+
+def _hour(begin: datetime, row: PresenceHour | None) -> Hour:
+    if row is None:
+        return Hour(begin)
+    return Hour(begin, tuple(Tally(word, getattr(row, word)) for word in SHOWN_WORDS), row.counted_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
+    """Somebody who needs a person. ``key`` names the need itself, so that a page can tell a new one from an old one."""
+
+    key: str
     row: rows.Row
     text: str
     since: datetime | None
 
 
 def needs_you(now: datetime) -> list[Need]:
-    """Who needs a person, most urgent first, then oldest: who is silent, says error, or shares an identity."""
+    """Who needs a person, most urgent first, then oldest: who says error, is silent, or shares an identity."""
     profiles = directory.at(directory.versions()[1])
 
     def row(agent: Agent) -> rows.Row:
         return rows.of_agent(agent, now, profiles.by_slug.get(agent.slug))
 
+    def need(kind: str, who: rows.Row, text: str, since: datetime | None) -> Need:
+        return Need(f"{kind}-{who.dom_id}", who, text, since)
+
     enabled = Selection().agents(now).filter(enabled=True)
-    silent = [row(each) for each in enabled.filter(word=states.SILENT).order_by("deadline")[:NEEDS]]
-    failing = [row(each) for each in enabled.filter(word=states.LIVE, status__iexact="error").order_by("pk")[:NEEDS]]
+    silent = enabled.filter(liveness_mode=states.ALWAYS_ON, word=states.SILENT).order_by("deadline")[:NEEDS]
+    urgent = enabled.alias(says=SAYS).filter(is_urgent(), word=states.LIVE).order_by("activity_since", "pk")[:NEEDS]
     twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions").select_related("agent__home_node")
-    twins = twins.exclude(agent__lifecycle=states.RETIRED)
-    needs = [Need(each, "silent, though it should always be on", each.presence.since) for each in silent]
-    needs += [Need(each, "says error", each.activity.as_of) for each in failing]
-    needs += [Need(row(each.agent), _twins(each), each.opened_at) for each in twins.order_by("opened_at")[:NEEDS]]
+    twins = twins.exclude(agent__lifecycle=states.RETIRED).order_by("opened_at")[:NEEDS]
+    needs = [
+        need("silent", each, "silent, though it should always be on", each.presence.since) for each in map(row, silent)
+    ]
+    needs += [need("says", each, f"says {_claim(each)}", each.activity.since) for each in map(row, urgent)]
+    needs += [need("twins", row(each.agent), _twins(each), each.opened_at) for each in twins]
     return sorted(needs, key=lambda need: (need.row.attention != "high", need.since or now))
+
+
+def _claim(row: rows.Row) -> str:
+    return f"{row.activity.value}: {row.task}" if row.task else row.activity.value
 
 
 def _twins(anomaly: Anomaly) -> str:

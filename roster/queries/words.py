@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, Value, When
+from django.db.models.functions import Lower, Trim
 
 from roster import states
 from roster.models import Profile
@@ -43,3 +44,12 @@ def is_listed(now: datetime) -> Case:
     return Case(
         When(Q(word=states.EXPIRED) | never, then=Value(False)), default=Value(True), output_field=BooleanField()
     )
+
+
+SAYS = Lower(Trim("status"))  # as the index ``agent_says`` has it
+URGENT = [word for word, value in states.CANONICAL.items() if states.attention(value) == "high"]
+
+
+def is_urgent() -> Q:
+    """Attention high, beside the annotations ``word`` and ``says`` (= ``SAYS``): a claim counts while it holds."""
+    return Q(says__in=URGENT, word__in=(states.LIVE, states.SILENT))

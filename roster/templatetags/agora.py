@@ -8,6 +8,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from roster import explain, queries, rows
+
 register = template.Library()
 
 SIGNS = frozenset({"live", "silent", "dormant", "expired", "unknown", "disabled"})
@@ -150,6 +152,19 @@ def sign(shown: object) -> SafeString:
     word = shown if isinstance(shown, str) else shown.sign
     name = word if word in SIGNS else "unknown"
     return format_html('<svg class="sign sign-{0}" aria-hidden="true"><use href="#sign-{0}"></use></svg>', name)
+
+
+@register.filter
+def explained(row: rows.Row) -> explain.Explained:
+    """How each answer about a row is known, and what lost."""
+    return explain.explain(row)
+
+
+@register.simple_tag
+def hour_words(hour: queries.Hour) -> str:
+    """Say one hour of the band in a line."""
+    told = ", ".join(f"{tally.n} {tally.word}" for tally in hour.counts if tally.n) or "nobody was here"
+    return f"{hour.begin:%H:%M}–{hour.end:%H:%M} UTC: {told if hour.counts else 'not counted'}"
 
 
 @register.filter

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
 
-from roster import access, showing
+from roster import access, glance
 
 log = logging.getLogger("agora.security")
 
@@ -28,7 +29,8 @@ def around(request: HttpRequest) -> dict:
     if user is None or not user.is_authenticated:
         return {"person": None, "now": timezone.now(), "notices": [], "nav": ""}
     now = timezone.now()
-    return {"person": Person(user), "now": now, "notices": showing.notices(now), "nav": ""}
+    # asked for by the pages that show them only: the admin has its own
+    return {"person": Person(user), "now": now, "notices": partial(glance.notices, now), "nav": ""}
 
 
 def for_role(least: str):

@@ -14,38 +14,67 @@ from roster.models import Node
 
 from .around import for_role
 
+FILTERS = ("presence", "attention", "mode", "node", "lifecycle", "retired", "q")
+ANY = {"lifecycle": "employed"}  # what no choice means, where it is not "any"
+
 
 @require_safe
 @for_role("viewer")
 def roster(request: HttpRequest) -> HttpResponse:
     now, selection = timezone.now(), showing.selection(request.GET)
     page = queries.page(selection, now)
-    asked = {key: value for key, value in request.GET.items() if key in ("presence", "mode", "lifecycle", "node", "q")}
-    query = urlencode({key: value for key, value in request.GET.items() if key in (*asked, "after")})
+    asked = _asked(selection)
+    here = urlencode(asked | ({"after": selection.after} if selection.after else {}))
     context = {
         "nav": "roster",
         "now": now,
         "rows": page.rows,
         "rev": page.version,
         "filters": _filters(selection),
-        "next_url": "/?" + urlencode(asked | {"after": page.next}) if page.next else None,
-        "first_url": "/?" + urlencode(asked) if selection.after else None,
-        "live_url": "/live/roster/" + (f"?{query}" if query else ""),
+        "sorts": _sorts(selection, asked),
+        "next_url": f"/?{urlencode(asked | {'after': page.next})}" if page.next else None,
+        "first_url": f"/?{urlencode(asked)}" if selection.after else None,
+        "live_url": "/live/roster/" + (f"?{here}" if here else ""),
         "command": "python3 manage.py demo",
     }
-    return render(request, "roster/roster.html", context | showing.summary(now))
+    seen = showing.above(now, page.version)
+    return render(request, "roster/roster.html", context | seen | showing.band(seen["glance"], now))
+
+
+def _asked(selection: queries.Selection) -> dict[str, str]:
+    """What the address of this part of the fleet has to say, paging apart."""
+    told = {name: getattr(selection, name) for name in (*FILTERS, "sort")} | {
+        "retired": "1" if selection.retired else ""
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _filters(selection: queries.Selection) -> dict:
-    nodes = [("", "any", not selection.node)]
-    nodes += [
-        (slug, slug, slug == selection.node) for slug in Node.objects.order_by("slug").values_list("slug", flat=True)
-    ]
-    choices = {
-        name: [("", "any" if name != "lifecycle" else "not retired", not getattr(selection, name))]
-        + [(value, value, value == getattr(selection, name)) for value in values]
-        for name, values in showing.CHOICES.items()
+    nodes = Node.objects.order_by("slug").values_list("slug", flat=True)
+    values = {name: showing.CHOICES[name] for name in ("presence", "attention", "mode", "lifecycle")} | {"node": nodes}
+    choices = {name: _options(name, values[name], getattr(selection, name)) for name in FILTERS if name in values}
+    active = any(getattr(selection, name) for name in FILTERS)
+    return {
+        "choices": choices,
+        "active": active,
+        "q": selection.q,
+        "retired": selection.retired,
+        "sort": selection.sort,
     }
-    active = any((selection.presence, selection.mode, selection.lifecycle, selection.node, selection.q))
-    return {"choices": choices | {"node": nodes}, "active": active, "q": selection.q, "node": selection.node,
-            "presence": selection.presence, "mode": selection.mode, "lifecycle": selection.lifecycle}  # fmt: skip
+
+
+def _options(name: str, values, chosen: str) -> list[tuple[str, str, bool]]:
+    return [("", ANY.get(name, "any"), not chosen)] + [(value, value, value == chosen) for value in values]
+
+
+def _sorts(selection: queries.Selection, asked: dict[str, str]) -> dict:
+    """The two columns that order the table: where a click on each leads, and how it is ordered now."""
+    turned = {"-seen": "seen"}.get(selection.sort, "-seen")
+    rest = {name: value for name, value in asked.items() if name != "sort"}
+    return {
+        "agent": {"url": f"/?{urlencode(rest)}", "now": "" if selection.sort else "ascending"},
+        "seen": {
+            "url": f"/?{urlencode(rest | {'sort': turned})}",
+            "now": {"seen": "ascending", "-seen": "descending"}.get(selection.sort, ""),
+        },
+    }

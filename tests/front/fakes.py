@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
+from roster import drawing
+
 NOW = datetime(2026, 11, 30, 14, 20, 0, tzinfo=UTC)
 
 
@@ -20,7 +22,9 @@ def presence(word="live", **over):
 
 def activity(value="unknown", **over):
     """Return a self-reported activity."""
-    return Thing(**{"value": value, "raw": "", "source": "heartbeat", "verified": False, "as_of": None, **over})
+    return Thing(
+        **{"value": value, "raw": "", "source": "heartbeat", "verified": False, "as_of": None, "since": None, **over}
+    )
 
 
 def row(pk=1, **over):
@@ -28,7 +32,7 @@ def row(pk=1, **over):
     given = dict(
         pk=pk, dom_id=f"agent-{pk}", id=f"agent{pk}", url=f"/agents/agent{pk}/", display_name="", kind="employee",
         modality="ai", mode="async", lifecycle="active", enabled=True, disabled=None, home_node=None, waiting=0,
-        last_seen=back(seconds=2), last_seen_source="heartbeat", expected_interval=1800, ttl=3600,
+        last_seen=back(seconds=2), last_seen_source="heartbeat", last_worked=None, has_profile=True, expected_interval=1800, ttl=3600,
         trust_posture="hardened", synthesized=False, sessions=(), duplicate_sessions=0, clock_skew=None,
         profile_error="", presence=presence(), activity=activity(), task=None, work_mode=None, attention="none",
     )  # fmt: skip
@@ -50,9 +54,9 @@ def site(**over):
 def filters(active=False, **over):
     """Return the roster's filters."""
     options = [("", "any", True), ("live", "live", False)]
-    names = ("presence", "mode", "lifecycle", "node")
+    names = ("presence", "attention", "mode", "node", "lifecycle")
     choices = {name: options for name in names}
-    given = dict.fromkeys(names, "") | {"q": "", "choices": choices, "active": active}
+    given = dict.fromkeys(names, "") | {"q": "", "retired": False, "sort": "", "choices": choices, "active": active}
     return Thing(**{**given, **over})
 
 
@@ -60,13 +64,30 @@ def summary(**over):
     """Return the counts and who needs somebody."""
     words = ("live", "silent", "dormant", "unknown", "disabled")
     counts = [Thing(word=word, n=n) for n, word in enumerate(words)]
-    return {"counts": counts, "needs_you": [], "total": 10, **over}
+    hours = [hour(NOW.replace(minute=0) - timedelta(hours=back), counts) for back in reversed(range(24))]
+    given = {"counts": counts, "needs_you": [], "total": 10, "at": back(seconds=1), "hours": hours, **over}
+    return Thing(**given)
+
+
+def hour(begin, counts=()):
+    """Return one hour of the band."""
+    return Thing(begin=begin, end=begin + timedelta(hours=1), counts=counts, total=sum(each.n for each in counts))
+
+
+def band(hours=()):
+    """Return the columns of the band."""
+    return {"columns": drawing.band(list(hours))}
+
+
+def sorts():
+    """Return the two columns that order the table."""
+    return {"agent": {"url": "/", "now": "ascending"}, "seen": {"url": "/?sort=-seen", "now": ""}}
 
 
 def roster(rows=(), **over):
     """Return the context of the roster page."""
     return site(
-        **summary(), rows=list(rows), filters=filters(), next_url=None, first_url=None, rev=7,
+        glance=summary(), sorts=sorts(), **band(summary().hours), rows=list(rows), filters=filters(), next_url=None, first_url=None, rev=7,
         live_url="/live/roster/?q=", command="agora heartbeat --status idle",
     ) | over  # fmt: skip
 

@@ -58,7 +58,7 @@ class Stage:
 
     def _message(self, parts=(), summary=None, notices=None):
         self.rev += 1
-        given = {"parts": parts, "summary": summary, "notices": notices, "rev": self.rev, "now": fakes.NOW}
+        given = {"parts": parts, "glance": summary, "notices": notices, "rev": self.rev, "now": fakes.NOW}
         return render_to_string("live/roster_message.html", given)
 
     def _call(self, function, *arguments):

@@ -97,12 +97,12 @@ def test_a_frame_of_bare_times_moves_the_ages_of_its_rows_alone(live, stage, exp
     stage.push(raw=json.dumps({"seen": {"agent-5": "2026-11-30T12:00:00Z", "agent-999": "2026-11-30T12:00:00Z"}}))
     moved = live.locator("#rows time[datetime='2026-11-30T12:00:00Z']")
     expect(moved).to_have_count(2)
-    expect(live.locator("#agent-5 .c-seen time")).to_have_attribute("title", "2026-11-30 12:00:00 UTC")
+    expect(live.locator("#agent-5 .c-seen time[data-seen]")).to_have_attribute("title", "2026-11-30 12:00:00 UTC")
     assert live.complaints == []
 
 
 def test_notices_and_the_summary_are_pushed_and_stay_text(live, stage, expect):
-    need = fakes.Thing(row=fakes.row(3), text="<i>blocked</i>", since=fakes.back(minutes=4))
+    need = fakes.Thing(key="says-agent-3", row=fakes.row(3), text="<i>blocked</i>", since=fakes.back(minutes=4))
     late = fakes.Thing(level="alarm", text="<b>late</b>", since=None, key="sweep")
     stage.push(summary=fakes.summary(needs_you=[need]), notices=[late])
     expect(live.locator("#notices")).to_contain_text("<b>late</b>")

@@ -10,7 +10,6 @@ from channels.testing import WebsocketCommunicator
 from django.test import Client
 from django.utils import timezone
 
-from roster import showing
 from roster.live.feed import feed
 from tests import make
 
@@ -73,7 +72,6 @@ async def joined(count: int, seconds: float = 10) -> None:
 
 @pytest.fixture
 async def pages(transactional_db):
-    showing._tails.clear()  # the version that it is kept under begins anew with every emptied database
     opened = Pages()
     yield opened
     await opened.close()

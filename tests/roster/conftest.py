@@ -1,9 +1,6 @@
 """What every test of the roster's room starts from."""
 
 import hypothesis
-import pytest
-
-from roster import directory
 
 
 def pytest_configure(config):
@@ -14,11 +11,3 @@ def pytest_configure(config):
         "agora", max_examples=count, deadline=None, database=None, derandomize=True, suppress_health_check=checks
     )
     hypothesis.settings.load_profile("agora")
-
-
-@pytest.fixture(autouse=True)
-def fresh_directory():
-    """Each test has a database of its own, so the profile versions begin anew and a kept directory would lie."""
-    directory._kept = None
-    yield
-    directory._kept = None

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from hypothesis import strategies as st
 
-from roster import directory, states
+from roster import directory, glance, states
 from roster.models import Agent, Node, Profile
 
 # Offsets in seconds from the moment of the look: the deadline itself, a microsecond beside it, and anything.
@@ -33,7 +33,11 @@ def agents(draw, broken: bool) -> dict:
         "last_seen_source": "" if evidence is None else "heartbeat",
         "deadline": draw(st.none() | OFFSETS if broken or evidence is None else OFFSETS),
         "signed_off_at": draw(st.one_of(st.none(), st.none(), OFFSETS, st.just(evidence))),
-        "status": draw(st.sampled_from(["", "idle", "busy", "error", "working: the 50% job", "compiling"])),
+        "status": draw(
+            st.sampled_from(
+                ["", "idle", "busy", "error", " ERROR ", "error: disk", "working: the 50% job", "compiling"]
+            )
+        ),
         "task": draw(st.none() | st.just("the 50% job")),
         "lifecycle": draw(st.sampled_from(["active", "active", "draining", "retired"])),
         "enabled": draw(st.booleans()),
@@ -65,7 +69,7 @@ def stored(fleet: tuple[list[dict], list[dict]], now: datetime):
     """The fleet in the database as seen from ``now``, written past services and constraints; gone afterwards."""
     with transaction.atomic():
         _write(*fleet, now)
-        directory._kept = None
+        directory._kept = glance._kept = None
         yield
         transaction.set_rollback(True)
 

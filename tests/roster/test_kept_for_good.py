@@ -1,5 +1,6 @@
 """Nobody is deleted (design rule 14), history is append-only, and the database itself holds what must hold (R227)."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -8,8 +9,9 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 
 from roster import access, beats, models
-from roster.models import Agent, Anomaly, Event, Node, Profile, Token
+from roster.models import Agent, Anomaly, Event, Node, PresenceHour, Profile, Token
 from roster.models.base import KeptModel, NothingIsDeleted
+from roster.services import hours
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -21,9 +23,10 @@ def one_of_each(now):
     make.node("alder", now)
     make.profile("echo", now)
     Anomaly.objects.create(kind="k", subject="s", opened_at=now)
+    hours.count(timedelta(minutes=5), now)
 
 
-KEPT = [Agent, Node, Profile, Token, Event, Anomaly, models.Act, models.PresenceEdge]
+KEPT = [Agent, Node, Profile, Token, Event, Anomaly, PresenceHour, models.Act, models.PresenceEdge]
 
 
 @pytest.mark.parametrize("table", KEPT, ids=lambda table: table.__name__)

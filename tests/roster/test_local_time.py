@@ -15,6 +15,7 @@ from agora_web.schedule import BEAT_SCHEDULE, InMemoryScheduler
 from roster import models as tables
 from roster import plans
 from roster.models import Agent, SweepRun
+from roster.services import hours as hourly
 from roster.services import sweeps
 from tests import make
 
@@ -95,15 +96,15 @@ def test_the_hub_refuses_to_be_deployed_for_any_host_F063():
 
 def test_a_tick_that_nobody_took_in_time_is_not_made_up_for_F018():
     """Each task expires with its period, so a queue never holds more than one of a kind."""
-    assert set(BEAT_SCHEDULE) == {"dormancy_and_silence", "expire_ephemeral", "sweep_watch"}
+    assert set(BEAT_SCHEDULE) == {"dormancy_and_silence", "expire_ephemeral", "presence_hours", "sweep_watch"}
     for entry in BEAT_SCHEDULE.values():
         assert entry["options"]["expires"] == entry["schedule"].total_seconds() > 0
 
 
 def test_the_periods_and_leases_are_those_of_the_design_F141():
-    """The effective values, not only the settings: ticks of 300, 60 and 60 s, and a lease of at least three ticks."""
+    """The effective values, not only the settings: ticks of 300, 60, 300 and 60 s, and a lease of at least three ticks."""
     assert {name: period.total_seconds() for name, period in plans.PERIODS.items()} == {
-        sweeps.DORMANCY: 300, sweeps.EXPIRY: 60, sweeps.WATCH: 60,
+        sweeps.DORMANCY: 300, sweeps.EXPIRY: 60, hourly.NAME: 300, sweeps.WATCH: 60,
     }  # fmt: skip
     assert sweeps.LEASE_PERIODS >= 3
     assert plans.plan(sweeps.DORMANCY).batch <= 500

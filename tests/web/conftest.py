@@ -12,7 +12,6 @@ import pytest
 from django.conf import settings
 
 from agora_web.logs import OneLine
-from roster import directory, showing
 from roster.models import Agent
 from tests import make
 
@@ -35,13 +34,6 @@ class Fleet:
     def kinds(self) -> dict[str, str]:
         """One token of each kind: agent is echo's, node is alder's."""
         return {kind: getattr(self, kind) for kind in self.KINDS}
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch):
-    """What a process keeps by version must not outlive the tables that a test leaves empty."""
-    monkeypatch.setattr(directory, "_kept", None)
-    monkeypatch.setattr(showing, "_tails", {})
 
 
 @pytest.fixture

@@ -41,7 +41,9 @@ async def test_no_call_takes_a_lost_database_for_a_wrong_token_P70(api, fleet, m
         for raw in (fleet.agent, fleet.bram, fleet.manager, "agora_a_" + "x" * 43):
             for method, path in operations():
                 sent = body_of(method) if method != "GET" else None
-                sent = {"heartbeats": []} if path.endswith("/heartbeats") else sent  # read before the token is looked up
+                sent = (
+                    {"heartbeats": []} if path.endswith("/heartbeats") else sent
+                )  # read before the token is looked up
                 answer = await api.request(method, path.replace("{id}", "bram"), json=sent, headers=bearer(raw))
                 check(answer, 503, "unavailable")
                 assert answer.headers["retry-after"] == "2"
