@@ -14,6 +14,7 @@ from django.template.loader import get_template
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
+from .pulse import pulse
 from .requests import request_id as id_of
 
 log = logging.getLogger("agora.pages")
@@ -53,8 +54,9 @@ class DatabaseAway(MiddlewareMixin):
 
 
 def away(request: HttpRequest, why: Exception) -> HttpResponse:
-    log.error("database away: %s %s: %s", request.method, request.path, type(why).__name__)
-    answer = HttpResponse(get_template("503.html").render(), status=503)
+    log.error("database away %s: %s %s: %s", id_of(request), request.method, request.path, type(why).__name__)
+    told = {"request_id": id_of(request), "marked": pulse.marked, "now": timezone.now()}
+    answer = HttpResponse(get_template("503.html").render(told), status=503)
     answer["Retry-After"] = "2"
     return answer
 
@@ -83,6 +85,7 @@ class SessionLimits(MiddlewareMixin):
             now = timezone.now()
             if now - datetime.fromisoformat(began) > settings.SESSION_ABSOLUTE_AGE:
                 logout(request)
+                request.ended = "limit"
             elif now - datetime.fromisoformat(request.session.get("used_at", began)) > TOUCH:
                 request.session["used_at"] = now.isoformat()
         except (OperationalError, InterfaceError) as why:

@@ -23,14 +23,13 @@ log = logging.getLogger("agora.pulse")
 
 def start_pulse() -> None:
     """Begins this process's stretch of uptime and keeps marking it on a thread of its own."""
-    pulse = Pulse()
     pulse.beat(timezone.now(), time.monotonic())
     gc.collect()
     gc.freeze()  # what start-up made lives for good; leaving it out of each collection steadies the slowest answers
-    threading.Thread(target=_keep_beating, args=(pulse,), name="pulse", daemon=True).start()
+    threading.Thread(target=_keep_beating, name="pulse", daemon=True).start()
 
 
-def _keep_beating(pulse: Pulse) -> None:
+def _keep_beating() -> None:
     rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
         pulse.beat(timezone.now(), time.monotonic())
@@ -38,10 +37,12 @@ def _keep_beating(pulse: Pulse) -> None:
 
 
 class Pulse:
-    """What one process knows of its own stretch of uptime: whether it has begun, and when it was last marked."""
+    """What one process knows of its own stretch of uptime: whether it has begun, and when it was last marked, which is
+    when the database was last known to answer (``marked``)."""
 
     def __init__(self):
         self._watch, self._marked_at = uptime.StepWatch(), None
+        self.marked: datetime | None = None
 
     def beat(self, now: datetime, steady: float) -> None:
         """Marks ``now`` (``steady`` on a clock that never steps). Where no mark came for longer than the guard holds
@@ -55,7 +56,10 @@ class Pulse:
         else:
             marked = _try(uptime.mark, now)
         if marked:
-            self._marked_at = steady
+            self._marked_at, self.marked = steady, now
+
+
+pulse = Pulse()  # this process's
 
 
 def _try(work, *args) -> bool:

@@ -16,4 +16,5 @@ urlpatterns = [
     path("", include("roster.urls")),
 ]
 
+handler403 = "roster.views.refused.forbidden"
 handler500 = "agora_web.middleware.broken"

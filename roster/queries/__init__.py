@@ -3,6 +3,7 @@
 from .history import events_of
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
+from .near import near
 from .overview import SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you
 from .words import is_listed, presence_word
 
@@ -22,6 +23,7 @@ __all__ = [
     "last_hours",
     "last_outage",
     "late_sweeps",
+    "near",
     "needs_you",
     "one",
     "page",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from roster import queries, showing
 
 from .around import for_role
+from .refused import no_agent
 
 
 @require_safe
@@ -18,12 +19,12 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     now = timezone.now()
     row = queries.one(slug, now)
     if row is None:
-        raise Http404(f"No agent has the id '{slug[:80]}'.")
+        return no_agent(request, slug)
     registered = row.dom_id.startswith("agent-")
-    profile_key = queries.profile_key(row.id)
+    key = queries.profile_key(row.id)
     context = showing.agent(row, now) | {
         "live_url": f"/live/agents/{row.pk}/" if registered else "",
         "edit_agent_url": f"/admin/roster/agent/{row.pk}/change/" if registered else "",
-        "edit_profile_url": f"/admin/roster/profile/{f'{profile_key}/change/' if profile_key else f'add/?slug={row.id}'}",
+        "edit_profile_url": f"/admin/roster/profile/{f'{key}/change/' if key else f'add/?slug={row.id}'}",
     }
     return render(request, "roster/agent.html", context)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from functools import partial, wraps
 
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
 
 from roster import access, glance
+
+from .refused import beyond, to_sign_in
 
 log = logging.getLogger("agora.security")
 
@@ -37,11 +37,14 @@ def for_role(least: str):
     """A page for people who hold at least the role ``least``."""
 
     def decorate(view):
-        @login_required
+        @wraps(view)
         def guarded(request, *args, **kwargs):
-            if access.RANKS.get(access.role_of(request.user), 0) < access.RANKS[least]:
+            if not request.user.is_authenticated:
+                return to_sign_in(request)
+            role = access.role_of(request.user)
+            if access.RANKS.get(role, 0) < access.RANKS[least]:
                 log.warning("refused: %s %s to %s", request.method, request.path, request.user)
-                raise PermissionDenied(f"This needs the role {least}. An admin can give it to you.")
+                raise beyond(role, "This", least)
             return view(request, *args, **kwargs)
 
         return guarded

@@ -7,7 +7,6 @@ import logging
 from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -17,6 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from roster import access, limits
 from roster.errors import TooMany
 from roster.services import people
+
+from .refused import ENDED, beyond, why_ended
 
 log = logging.getLogger("agora.security")
 tries = limits.Buckets(settings.SIGN_IN_TRIES / settings.SIGN_IN_PAUSE.total_seconds(), settings.SIGN_IN_TRIES)
@@ -29,7 +30,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         if request.user.is_authenticated:
             return redirect(target)
-        return render(request, "registration/sign_in.html", {"form": AuthenticationForm(request), "next": target})
+        why = ENDED.get(request.GET.get("why") or why_ended(request), "")
+        context = {"form": AuthenticationForm(request), "next": target, "why": why}
+        return render(request, "registration/sign_in.html", context)
     form = AuthenticationForm(request, data=request.POST)
     # as the look-up will read it: spaces around a name or wide letters in it must not open a bucket of their own
     name = form.fields["username"].to_python(request.POST.get("username", ""))[:150].lower()
@@ -37,7 +40,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     try:
         tries.take(who)
     except TooMany as why:
-        answer = render(request, "registration/sign_in.html", {"form": form, "throttled": True}, status=429)
+        context = {"form": form, "next": target, "wait": why.retry_after}
+        answer = render(request, "registration/sign_in.html", context, status=429)
         answer["Retry-After"] = str(why.retry_after)
         return answer
     if not form.is_valid():
@@ -54,7 +58,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Where the admin sends whom it does not let in: to the one sign-in, or, signed in already, to the reason."""
     if request.user.is_authenticated:
-        raise PermissionDenied("The admin is for people with the role admin.")
+        raise beyond(access.role_of(request.user), "The admin", "admin")
     return redirect(f"/sign-in/?{request.GET.urlencode()}")
 
 
@@ -79,7 +83,7 @@ def _let_in(request: HttpRequest, user) -> None:
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     logout(request)
-    return redirect("/sign-in/")
+    return redirect("/sign-in/?why=out")
 
 
 def _next(request: HttpRequest) -> str:
@@ -89,4 +93,4 @@ def _next(request: HttpRequest) -> str:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "403_csrf.html", {"reason": "The form was too old or came from another site."}, status=403)
+    return render(request, "403_csrf.html", status=403)

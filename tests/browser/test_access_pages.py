@@ -81,7 +81,8 @@ def test_a_profile_with_headings_of_its_own_keeps_the_pages_order(look, fleet):
 # name: the address and its status
 REFUSED = {
     "no such page": ("/no/such/page/", 404),
-    "no such agent": ("/agents/no-such-agent/", 404),
+    "no such agent": ("/agents/access-lime/", 404),
+    "an id that nobody can have": ("/agents/No such agent/", 404),
     "a link that was used": ("/sign-in/link/wrong/", 410),
 }
 
@@ -104,9 +105,12 @@ DRAWN = {
         ),
     ),
     "held edges": ("roster/held.html", fakes.site(**HELD)),
-    "a throttled sign-in": ("registration/sign_in.html", {"throttled": True}),
+    "a throttled sign-in": (
+        "registration/sign_in.html",
+        {"wait": 120, "why": "Your sign-in has ended.", "next": "/agents/echo/"},
+    ),
     "a mistake of the hub": ("500.html", {"request_id": "f00d"}),
-    "a database that is away": ("503.html", {}),
+    "a database that is away": ("503.html", {"marked": fakes.NOW, "now": fakes.NOW, "request_id": "f00d"}),
     "a form that has expired": ("403_csrf.html", fakes.site()),
 }
 

@@ -48,11 +48,12 @@ def without_person(context):
 PAGES = {
     "roster/roster.html": fakes.roster([fakes.row(1), fakes.row(2)]),
     "roster/agent.html": fakes.agent(),
-    "registration/sign_in.html": {"form": None, "next": "/", "throttled": False},
-    "403.html": {"reason": "Only managers may do this."},
-    "404.html": {},
+    "registration/sign_in.html": {"form": None, "next": "/", "why": "You are signed out."},
+    "403.html": {"why": "This needs the role manager.", "admins": ["ada"]},
+    "404.html": {"request_path": "/no/such/page/"},
+    "roster/no_agent.html": {"slug": "ecco", "rule": "", "near": ["echo"], "search": "/?q=ecco"},
     "500.html": {},
-    "503.html": {},
+    "503.html": {"marked": fakes.NOW, "now": fakes.NOW, "request_id": "f00d"},
     "403_csrf.html": {},
 }
 PARTS = {

@@ -12,10 +12,10 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from roster.views import signing
 from roster.limits import Buckets
 from roster.offload import in_database
 from roster.services import people
+from roster.views import signing
 from tests.hubs import ROOT
 from tests.web.conftest import calling_from, sign_in
 
@@ -101,7 +101,7 @@ async def test_a_session_begins_with_a_new_key_and_ends_for_good_P66(api, fleet)
     for worthless in (before, "made-up"):
         async with calling_from("127.0.0.1") as other:
             other.cookies.set(COOKIE, worthless)
-            assert (await other.get("/")).headers["location"] == "/sign-in/?next=/"
+            assert (await other.get("/")).headers["location"] == "/sign-in/?next=/&why=ended"
     async with calling_from("127.0.0.1") as same:
         same.cookies.set(COOKIE, key)
         page = await same.get("/")
