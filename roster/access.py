@@ -61,7 +61,7 @@ def role_of(user) -> str | None:
         return None
     if user.is_superuser:
         return "admin"
-    held = [name for name in user.groups.values_list("name", flat=True) if name in RANKS]
+    held = [group.name for group in user.groups.all() if group.name in RANKS]  # all(): lists fetch them for all users
     return max(held, key=RANKS.get, default=None)
 
 

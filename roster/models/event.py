@@ -7,6 +7,10 @@ from .agent import Agent
 from .base import KeptModel, KeptQuerySet, NothingIsDeleted
 
 
+# written as two comparisons, since SQLite does not see that a query's list of kinds is that of an index
+IS_ACT = ~Q(kind="presence") & ~Q(kind="activity")
+
+
 class AppendOnlyQuerySet(KeptQuerySet):
     def update(self, **kwargs):
         raise NothingIsDeleted("Events are append-only.")
@@ -32,7 +36,13 @@ class Event(KeptModel):
     objects = AppendOnlyQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["agent", "-id"]), models.Index(fields=["kind", "-id"])]
+        indexes = [
+            models.Index(fields=["agent", "-id"]),
+            models.Index(fields=["kind", "-id"]),
+            models.Index(fields=["at", "id"]),
+            models.Index(fields=["-id"], condition=IS_ACT, name="roster_event_acts"),
+            models.Index(fields=["by", "-id"], condition=IS_ACT, name="roster_event_acts_by"),
+        ]
 
     def __str__(self):
         return f"{self.kind} {self.at:%Y-%m-%d %H:%M:%S}"
@@ -53,6 +63,8 @@ class PresenceEdge(Event):
 
 class Act(Event):
     """The events that somebody or something did on purpose, for the admin."""
+
+    IS_ONE = IS_ACT
 
     class Meta:
         proxy = True

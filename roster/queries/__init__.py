@@ -1,6 +1,6 @@
 """Reads that span tables: the lists, the counts, the hub's own state, and one agent with everything about it."""
 
-from .history import events_of
+from .history import event_kinds, events_of, last_event_before
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
 from .near import near
@@ -17,9 +17,11 @@ __all__ = [
     "by_keys",
     "changed_since",
     "counts",
+    "event_kinds",
     "events_of",
     "held_back",
     "is_listed",
+    "last_event_before",
     "last_hours",
     "last_outage",
     "late_sweeps",

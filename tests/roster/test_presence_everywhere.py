@@ -78,9 +78,9 @@ def test_the_admins_column_shows_the_same_word_P04(fleet):
     """The admin takes the time itself: its word is the function's at the instant before or after."""
     before = timezone.now()
     with stored(fleet, before):
-        column = admin.site.get_model_admin(Agent).presence
-        for agent in Agent.objects.all():
-            shown, after = column(agent), timezone.now()
+        agents = admin.site.get_model_admin(Agent)
+        for agent in agents.get_queryset(None):
+            shown, after = agents.presence(agent), timezone.now()
             assert shown in {states.presence(facts_of(agent), moment).word for moment in (before, after)}
 
 

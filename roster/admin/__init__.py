@@ -1,0 +1,13 @@
+"""The admin: edits go through the services that the API uses, what computes itself is read-only, nothing is deleted.
+
+Every list is read through ``paging``: its cost does not follow the size of its table.
+"""
+
+from django.contrib import admin
+
+from . import history, members, people, tokens
+
+__all__ = ["history", "members", "people", "tokens"]
+
+admin.site.site_title = admin.site.site_header = "Agora"
+admin.site.index_title = "Administration"

@@ -1,0 +1,79 @@
+"""Credentials of callers of the API: issued, rotated and revoked here, shown once."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db.models import Q
+from django.template.response import TemplateResponse
+from django.utils import timezone
+
+from roster import access
+from roster.models import Agent, Node, Token
+from roster.services import tokens
+
+from .base import KeptAdmin
+
+
+@admin.register(Token)
+class TokenAdmin(KeptAdmin):
+    """Issue, rotate and revoke. A new token is shown on the answer's own page, once, and stored nowhere raw."""
+
+    list_display = ("prefix", "kind", "owner", "state", "label", "created_at")
+    list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
+    list_select_related = ("agent", "node")
+    search_fields = ("prefix", "agent__slug", "node__slug")
+    search_help_text = "Finds a token by its prefix, or all tokens of one agent, person or node by the whole id."
+    ordering = ("-pk",)
+    actions = ("revoke", "rotate")
+    fields = ("kind", "agent", "node", "label")
+    autocomplete_fields = ("agent", "node")
+
+    def get_search_results(self, request, found, term):
+        """Owners are looked up first: an OR over joined tables would read them all."""
+        if not (term := term.strip()):
+            return found, False
+        owners = [list(each.objects.filter(slug=term.lower()).values_list("pk", flat=True)) for each in (Agent, Node)]
+        return found.filter(Q(prefix=term) | Q(agent_id__in=owners[0]) | Q(node_id__in=owners[1])), False
+
+    def get_fields(self, request, obj=None):
+        return (*self.list_display, "created_by", "revoked_at", "revoked_by") if obj else self.fields
+
+    @admin.display(description="state")
+    def state(self, token):
+        return f"revoked by {token.revoked_by}" if token.revoked_at else "valid"
+
+    def has_change_permission(self, request, obj=None):
+        return obj is None and super().has_change_permission(request)
+
+    @admin.display(description="for")
+    def owner(self, token):
+        return token.agent or token.node or "new agents"
+
+    def save_model(self, request, token, form, change):
+        by, now = request.user.username, timezone.now()
+        owner = {"agent": token.agent, "node": token.node}
+        request.raw_token = tokens.issue(token.kind, by=by, now=now, label=token.label, **owner)
+        token.pk = Token.objects.get(digest=access.digest(request.raw_token)).pk
+
+    def log_addition(self, request, obj, message):
+        """The journal has it already, with more."""
+
+    def response_add(self, request, token, post_url_continue=None):
+        return self._shown(request, [(str(self.owner(token)), request.raw_token)])
+
+    def _shown(self, request, new):
+        context = {**self.admin_site.each_context(request), "title": "New token", "new": new, "opts": self.opts}
+        return TemplateResponse(request, "admin/roster/token/shown.html", context)
+
+    @admin.action(description="Revoke: the next call with it is refused", permissions=["change"])
+    def revoke(self, request, chosen):
+        ended = sum(tokens.revoke(each, by=request.user.username, now=timezone.now()) for each in chosen)
+        self.message_user(request, f"{ended} revoked.", messages.SUCCESS)
+
+    @admin.action(description="Rotate: revoke and issue another for the same owner", permissions=["change"])
+    def rotate(self, request, chosen):
+        by, now = request.user.username, timezone.now()
+        valid = [each for each in chosen if each.revoked_at is None]
+        if not valid:
+            return self.message_user(request, "These were revoked before: nothing was rotated.", messages.WARNING)
+        return self._shown(request, [(str(self.owner(each)), tokens.rotate(each, by=by, now=now)) for each in valid])

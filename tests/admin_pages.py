@@ -1,0 +1,46 @@
+"""The admin's pages that have to stay usable at any size, by address (see ``tests/volume.py`` for what they show)."""
+
+from __future__ import annotations
+
+from roster.models import Act, Agent, Anomaly, Node, PresenceEdge, Profile, Token
+
+MEMBERS = {  # as many rows as the fleet has members: a search looks at each of them once
+    "agent": ("", "?q=agent-000777", "?q=nobody-at-all", "?lifecycle__exact=retired", "?o=8", "?p=20"),
+    "profile": ("", "?q=Title+990", "?q=nobody-at-all", "?liveness_mode__exact=always-on"),
+    "node": ("", "?q=node-0"),
+    "token": ("", "?kind__exact=enrolment", "?revoked_at__isempty=0", "?p=10"),
+    "anomaly": ("", "?kind=silent_always_on", "?closed_at__isempty=1", "?q=agent-000770"),
+}
+HISTORY = {  # as many rows as the hub has had days: nothing may depend on their number
+    "act": ("", "?kind=edited", "?kind=hold_released", "?by=boss", "?by=nobody", "?q=agent-000007", "?p=3",
+            "?q=agent-000007&by=boss", "?q=nobody-at-all", "?o=0"),
+    "presenceedge": ("", "?p=200", "?q=agent-000777", "?q=nobody-at-all", "?until={day}", "?until=2000-01-01",
+                     "?q=agent-000007&until={day}"),
+    "token": ("?q=agent-000777", "?q=agora_a_000777", "?q=nobody-at-all"),
+}  # fmt: skip
+COMPLETION = "/admin/autocomplete/?app_label=roster&model_name=token&field_name=agent&term=agent-0007"
+OTHERS = ("/admin/", "/admin/auth/user/", "/admin/roster/sweeprun/", "/admin/roster/hubuptime/",
+          "/admin/roster/token/add/",          "/admin/roster/agent/add/")  # fmt: skip
+
+
+def lists(of: dict[str, tuple[str, ...]]) -> list[str]:
+    oldest = PresenceEdge.objects.filter(kind="presence").earliest("pk")
+    day = f"{oldest.at:%Y-%m-%d}"
+    return [f"/admin/roster/{model}/{asked.format(day=day)}" for model, asks in of.items() for asked in asks]
+
+
+def details() -> list[str]:
+    """The form of one row of each table, and the history of an agent's form."""
+    edge = PresenceEdge.objects.filter(kind="presence").earliest("pk").pk
+    rows = {"agent": Agent, "node": Node, "profile": Profile, "token": Token, "anomaly": Anomaly}
+    keys = {name: model.objects.order_by("pk").first().pk for name, model in rows.items()}
+    keys |= {"act": Act.objects.filter(Act.IS_ONE).order_by("pk").first().pk, "presenceedge": edge}
+    return [f"/admin/roster/{model}/{key}/change/" for model, key in keys.items()]
+
+
+def of_members() -> list[str]:
+    return [COMPLETION, *lists(MEMBERS)]
+
+
+def of_history() -> list[str]:
+    return [*OTHERS, *lists(HISTORY), *details()]
