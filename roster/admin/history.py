@@ -54,6 +54,7 @@ class ActAdmin(EventAdmin):
 class AnomalyAdmin(ReadOnlyAdmin):
     list_display = ("kind", "subject", "opened_at", "closed_at", "evidence")
     list_filter = ("kind", ("closed_at", admin.EmptyFieldListFilter))
+    sortable_by = ("opened_at", "closed_at")
     search_fields = ("subject",)
     search_help_text = "Finds any part of what it is about: an agent's id, or the name of a sweep."
     ordering = ("-pk",)

@@ -5,18 +5,22 @@ from __future__ import annotations
 from django.contrib import admin, messages
 from django.db.models import Q
 from django.template.response import TemplateResponse
+from django.urls import path
 from django.utils import timezone
 
 from roster import access
 from roster.models import Agent, Node, Token
 from roster.services import tokens
 
+from . import shown_once
 from .base import KeptAdmin
+
+SHOWN = "admin:roster_token_shown"
 
 
 @admin.register(Token)
 class TokenAdmin(KeptAdmin):
-    """Issue, rotate and revoke. A new token is shown on the answer's own page, once, and stored nowhere raw."""
+    """Issue, rotate and revoke. A new token is shown on the page that follows, once, and stored nowhere raw."""
 
     list_display = ("prefix", "kind", "owner", "state", "label", "created_at")
     list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
@@ -24,6 +28,7 @@ class TokenAdmin(KeptAdmin):
     search_fields = ("prefix", "agent__slug", "node__slug")
     search_help_text = "Finds a token by its prefix, or all tokens of one agent, person or node by the whole id."
     ordering = ("-pk",)
+    sortable_by = ("prefix", "created_at")
     actions = ("revoke", "rotate")
     fields = ("kind", "agent", "node", "label")
     autocomplete_fields = ("agent", "node")
@@ -59,9 +64,17 @@ class TokenAdmin(KeptAdmin):
         """The journal has it already, with more."""
 
     def response_add(self, request, token, post_url_continue=None):
-        return self._shown(request, [(str(self.owner(token)), request.raw_token)])
+        return shown_once.redirect(request, SHOWN, [request.raw_token])
 
-    def _shown(self, request, new):
+    def get_urls(self):
+        shown = self.admin_site.admin_view(self.shown)
+        return [path("new/<key>/", shown, name=SHOWN.partition(":")[2]), *super().get_urls()]
+
+    def shown(self, request, key):
+        """The page of new tokens, with the secrets when it is opened first and without them ever after."""
+        raws = {access.digest(raw): raw for raw in shown_once.take(request, key)}
+        rows = self.get_queryset(request).select_related("agent", "node").filter(digest__in=raws)
+        new = [(token, self.owner(token), raws[token.digest]) for token in rows]
         context = {**self.admin_site.each_context(request), "title": "New token", "new": new, "opts": self.opts}
         return TemplateResponse(request, "admin/roster/token/shown.html", context)
 
@@ -76,4 +89,4 @@ class TokenAdmin(KeptAdmin):
         valid = [each for each in chosen if each.revoked_at is None]
         if not valid:
             return self.message_user(request, "These were revoked before: nothing was rotated.", messages.WARNING)
-        return self._shown(request, [(str(self.owner(each)), tokens.rotate(each, by=by, now=now)) for each in valid])
+        return shown_once.redirect(request, SHOWN, [tokens.rotate(each, by=by, now=now) for each in valid])

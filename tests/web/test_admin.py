@@ -1,12 +1,19 @@
 """The admin edits through the services, shows what is computed, and deletes nothing."""
 
+import hashlib
+import re
+from base64 import urlsafe_b64decode
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from roster import access
+from roster.admin import shown_once
+from roster.admin.tokens import TokenAdmin
 from roster.models import Agent, Event, Profile, Token
-from tests import make
+from tests import make, volume
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = ("agent", "profile", "token", "node", "act", "presenceedge", "anomaly", "sweeprun", "hubuptime")
@@ -112,12 +119,67 @@ def test_a_profile_lists_its_agent_with_the_next_answer(boss):
     assert "analyst" in boss.get("/").content.decode()
 
 
+NEW_TOKEN = {"kind": "enrolment", "agent": "", "node": "", "label": "ci"}
+
+
+def shown(page) -> list[str]:
+    return re.findall(r"agora_\w_[\w-]{43}", page.content.decode())
+
+
 def test_a_token_is_shown_once_and_works_and_is_stored_nowhere_raw(boss):
-    page = boss.post("/admin/roster/token/add/", {"kind": "enrolment", "agent": "", "node": "", "label": "ci"})
-    raw = page.content.decode().split("<code>")[1].split("</code>")[0]
-    assert raw.startswith("agora_e_")
+    page = boss.post("/admin/roster/token/add/", NEW_TOKEN, follow=True)
+    (raw,) = shown(page)
+    assert access.caller(access.digest(raw)).kind == "enrolment"
     assert raw not in boss.get("/admin/roster/token/").content.decode()
     assert not any(raw in str(row) for row in Token.objects.values())
+
+
+def test_a_reload_of_the_page_after_shows_no_token_and_makes_none_F107(boss):
+    address = boss.post("/admin/roster/token/add/", NEW_TOKEN)["Location"]
+    assert len(shown(boss.get(address))) == 1
+    again = boss.get(address)
+    assert (shown(again), Token.objects.count()) == ([], 1)
+    assert "rotate it" in again.content.decode()
+
+
+def test_on_its_way_to_its_page_a_token_is_in_neither_the_session_nor_the_cookie_P58(boss):
+    boss.post("/admin/roster/token/add/", NEW_TOKEN)
+    pad = next(value for name, value in boss.session.items() if name.startswith("shown_once_"))
+    half = boss.cookies[shown_once.COOKIE]
+    assert half["httponly"] and half["samesite"] == "Strict" and half["path"].startswith("/admin/roster/token/new/")
+    known = {row.digest for row in Token.objects.all()}
+    for each in (urlsafe_b64decode(pad), urlsafe_b64decode(half.value)):
+        assert b"agora_e_" not in each and hashlib.sha256(each).hexdigest() not in known
+    whole = bytes(one ^ other for one, other in zip(urlsafe_b64decode(pad), urlsafe_b64decode(half.value), strict=True))
+    assert hashlib.sha256(whole).hexdigest() in known
+
+
+def test_two_forms_sent_before_either_answer_is_opened_show_each_its_own(boss):
+    first = boss.post("/admin/roster/token/add/", {**NEW_TOKEN, "label": "first"})
+    kept = boss.cookies[shown_once.COOKIE].value  # a browser keeps one cookie a path, the test's client one in all
+    second = boss.post("/admin/roster/token/add/", {**NEW_TOKEN, "label": "second"})
+    (of_second,) = shown(boss.get(second["Location"]))
+    boss.cookies[shown_once.COOKIE] = kept
+    (of_first,) = shown(boss.get(first["Location"]))
+    assert Token.objects.get(digest=access.digest(of_first)).label == "first"
+    assert Token.objects.get(digest=access.digest(of_second)).label == "second"
+
+
+@pytest.mark.parametrize("foreign", ["", "not base64!", "QUJD"])
+def test_a_cookie_that_is_not_the_other_half_shows_nothing_and_breaks_nothing(boss, foreign):
+    address = boss.post("/admin/roster/token/add/", NEW_TOKEN)["Location"]
+    boss.cookies[shown_once.COOKIE] = foreign
+    assert shown(boss.get(address)) == []
+    assert boss.get("/admin/roster/token/new/unknown/").status_code == 200
+
+
+def test_a_page_of_tokens_fits_into_the_cookie_that_carries_them(boss):
+    volume.members(range(TokenAdmin.list_per_page), timezone.now())
+    chosen = list(Token.objects.values_list("pk", flat=True))
+    rotated = boss.post("/admin/roster/token/", {"action": "rotate", "_selected_action": chosen})
+    whole = boss.cookies[shown_once.COOKIE].OutputString()
+    assert len(whole) <= 4096  # the most that every browser keeps (RFC 6265, 6.1)
+    assert len(shown(boss.get(rotated["Location"]))) == len(chosen) == TokenAdmin.list_per_page
 
 
 def test_a_token_without_its_owner_is_refused(boss):
@@ -129,7 +191,7 @@ def test_a_token_without_its_owner_is_refused(boss):
 def test_revoke_and_rotate_end_the_old_token(boss):
     make.agent("echo")
     token = Token.objects.get()
-    rotated = boss.post("/admin/roster/token/", {"action": "rotate", "_selected_action": [token.pk]})
+    rotated = boss.post("/admin/roster/token/", {"action": "rotate", "_selected_action": [token.pk]}, follow=True)
     assert "agora_a_" in rotated.content.decode()
     new = Token.objects.get(revoked_at=None)
     boss.post("/admin/roster/token/", {"action": "revoke", "_selected_action": [new.pk]})

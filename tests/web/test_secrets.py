@@ -129,12 +129,14 @@ async def test_a_token_made_in_the_admin_is_shown_once_and_kept_nowhere_F107(api
     await sign_in(api, "ada")
     form = {"kind": "agent", "agent": str((await in_database(make.agent, "newcomer"))[0].pk), "node": "", "label": "x"}
     form["csrfmiddlewaretoken"] = api.cookies["csrftoken"]
-    made = await api.post("/admin/roster/token/add/", data=form)
+    issued = await api.post("/admin/roster/token/add/", data=form)
+    dumped = await in_database(dump)  # while the token is on its way to the page that shows it
+    made = await api.get(issued.headers["location"])
     shown = re.findall(r"agora_a_[\w-]{43}", made.text)
     assert made.status_code == 200 and len(set(shown)) == 1
     raw = shown[0]
     assert (await api.post("/api/heartbeat", json={}, headers=bearer(raw))).status_code == 200
     for address in ("/admin/roster/token/", "/admin/roster/act/", "/admin/", "/admin/roster/agent/"):
         assert raw[14:] not in (await api.get(address)).text
-    assert raw[14:] not in await in_database(dump) and raw[14:] not in logged()
+    assert raw[14:] not in dumped + await in_database(dump) + logged()
     assert await in_database(Token.objects.filter(prefix=raw[:14]).exists)
