@@ -8,11 +8,12 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 HOST = "127.0.0.1"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+CONNECTIONS = 32
 PATIENCE = 120  # seconds a round may take before it is given up
 
 
@@ -56,7 +57,7 @@ def request(method: str, path: str, token: str, body: bytes, *headers: str) -> b
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def run(port: int, requests: list[bytes], count: int, connections: int = 32, expect: int = 200) -> Round:
+def run(port: int, requests: list[bytes], count: int, connections: int = CONNECTIONS, expect: int = 200) -> Round:
     """Sends ``count`` requests, taken from ``requests`` in turn, over ``connections`` lines.
 
     Raises RuntimeError where an answer has another status than ``expect``.
@@ -64,7 +65,7 @@ def run(port: int, requests: list[bytes], count: int, connections: int = 32, exp
     return asyncio.run(send(port, requests, count, connections)).expect(expect)
 
 
-async def send(port: int, requests: list[bytes], count: int, connections: int = 32) -> Round:
+async def send(port: int, requests: list[bytes], count: int, connections: int = CONNECTIONS) -> Round:
     """What ``run`` does, inside a running loop."""
     counted = itertools.islice(itertools.cycle(requests), count)
     async with asyncio.timeout(PATIENCE):
@@ -80,18 +81,16 @@ async def _send(port: int, requests, connections: int) -> Round:
     return taken
 
 
-async def paced(
-    port: int, make: Callable[[int, float], bytes], rate: float, count: int, connections: int = 32
-) -> Round:
-    """Sends ``count`` requests, ``rate`` a second, however long the answers take.
+async def paced(port: int, make: Callable[[int, float], bytes], rate: float, numbers: Iterable[int]) -> Round:
+    """Sends a request for each of ``numbers``, ``rate`` a second, however long the answers take.
 
-    ``make`` gets the number of a request and when it is due, in seconds since the epoch; the time of an answer counts
+    ``make`` gets the number and when the request is due, in seconds since the epoch; the time of an answer counts
     from then, so that whatever keeps a request waiting is in it.
     """
     taken, waiting, begun = Round(), asyncio.Queue(), time.time()
-    lines = [asyncio.create_task(_line(port, waiting, taken)) for _ in range(connections)]
-    for number in range(count):
-        due = begun + number / rate
+    lines = [asyncio.create_task(_line(port, waiting, taken)) for _ in range(CONNECTIONS)]
+    for at, number in enumerate(numbers):
+        due = begun + at / rate
         await asyncio.sleep(max(0, due - time.time()))
         waiting.put_nowait((due, make(number, due)))
     for _ in lines:

@@ -65,7 +65,7 @@ async def measure(server: _lib.Server, cookie: str, count: int, rate: int, secon
 async def _news(port: int, pages: list[_pages.Page], rate: int, seconds: int) -> tuple[_load.Round, int]:
     """News at a steady ``rate``; how it was answered, and what some page did not show in the end."""
     news = _pages.News()
-    taken = (await _load.paced(port, news, rate, rate * seconds)).expect(200)
+    taken = (await _load.paced(port, news, rate, range(rate * seconds))).expect(200)
     await _pages.until(lambda: not any(page.missing(news.last) for page in pages))
     return taken, sum(page.missing(news.last) for page in pages)
 
