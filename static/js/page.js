@@ -1,4 +1,4 @@
-// Times that go on counting, the reader's own zone, the "/" key, copying a command, closing an opened evidence.
+// Times that go on counting, the reader's own zone, copying a command, closing an opened evidence, choosing a filter.
 (() => {
   "use strict";
   const MINUTE = 60, HOUR = 3600, DAY = 86400;
@@ -64,17 +64,6 @@
     timer = setTimeout(tick, count() ? 1000 : 10000);
   }
 
-  function onKey(event) {
-    if (event.key === "Escape") return closeEvidence(null);
-    const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const search = document.getElementById("q");
-    if (!search) return;
-    event.preventDefault();
-    search.focus();
-    search.select();
-  }
-
   function closeEvidence(except) {
     for (const open of document.querySelectorAll("details.ev[open]")) {
       if (open === except) continue;
@@ -100,7 +89,10 @@
   document.addEventListener("visibilitychange", tick);
   // Back from the browser's own store the page would show what was, maybe to somebody who signed out: ask anew.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
-  document.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && closeEvidence(null));
+  for (const choice of document.querySelectorAll("form.filters select")) {
+    choice.addEventListener("change", () => choice.form.requestSubmit());
+  }
   document.addEventListener("click", (event) => {
     closeEvidence(event.target.closest("details.ev"));
     const button = event.target.closest("button[data-copy]");

@@ -34,7 +34,8 @@ class Stage:
     """Serves the roster of `rows` at `/`, the checkout's static files, and every `/live/` address as a websocket."""
 
     def __init__(self, rows):
-        self.rows, self.rev, self.sockets, self.addresses, self.blocked = list(rows), 7, [], [], False
+        self.rows, self.rev, self.sockets, self.addresses = list(rows), 7, [], []
+        self.blocked, self.over = False, {}
         self._loop, ready = asyncio.new_event_loop(), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self._thread.start()
@@ -98,7 +99,7 @@ class Stage:
             return _answer(403, b"") if self.blocked else None
         if path.startswith("/static/"):
             return _answer(200, (ROOT / path[1:]).read_bytes(), mimetypes.guess_type(path)[0])
-        given = fakes.roster(self.rows, rev=self.rev, live_url="/live/roster/?q=a")
+        given = fakes.roster(self.rows, rev=self.rev, live_url="/live/roster/?q=a", **self.over)
         return _answer(200, render_to_string("roster/roster.html", given).encode())
 
 
