@@ -44,6 +44,10 @@ class Glance:
     def total(self) -> int:
         return sum(count.n for count in self.counts)
 
+    def shows_the_same(self, other: Glance) -> bool:
+        """Whether a page that shows ``other`` has nothing to change, the moment of counting apart."""
+        return all(getattr(self, name) == getattr(other, name) for name in ("counts", "needs_you", "hours", "notices"))
+
     def holds(self, version: int, now: datetime) -> bool:
         """Whether it may still be shown at ``now``, the roster being at ``version`` by then."""
         keep = OLDEST if version == self.version else min(OLDEST, SHARE * self.cost)
@@ -54,11 +58,11 @@ _lock = threading.Lock()
 _kept: Glance | None = None
 
 
-def glance(version: int, now: datetime, *, fresh: bool = False) -> Glance:
-    """The present glance, made anew when it is too old or must be ``fresh``; one thread makes it for all."""
+def glance(version: int, now: datetime) -> Glance:
+    """The present glance, made anew when it is too old; one thread makes it for all."""
     global _kept
     with _lock:
-        if fresh or _kept is None or not _kept.holds(version, now):
+        if _kept is None or not _kept.holds(version, now):
             _kept = _look(version, now)
         return _kept
 

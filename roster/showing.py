@@ -49,29 +49,38 @@ def selection(asked: Mapping) -> queries.Selection:
     return queries.Selection(**chosen, **free, retired=value("retired") == "1", limit=PAGE)
 
 
-def above(now: datetime, version: int, *, fresh: bool = False) -> dict:
-    """What stands above the roster."""
-    seen = glance(version, now, fresh=fresh)
-    return {"glance": seen, "notices": seen.notices}
+def above(seen: Glance, now: datetime) -> dict:
+    """What stands above the roster: counts, who needs a person, notices, the last 24 hours."""
+    return {"glance": seen, "notices": seen.notices, "columns": drawing.band(seen.hours), "now": now}
 
 
-def band(seen: Glance, now: datetime) -> dict:
-    """The last 24 hours, drawn."""
-    return {"columns": drawing.band(seen.hours), "hours": seen.hours, "now": now}
+_openings: dict[str, tuple[int, Glance, str]] = {}
 
 
-_tails: dict[str, tuple[int, Glance, str]] = {}
-
-
-def tail(version: int, *, fresh: bool = False) -> str:
-    """The end of a roster message: summary, notices and the new cursor. Rendered once a version and glance."""
+def opening(version: int) -> str:
+    """The end of the first message to a page: everything above its rows, and the cursor. Rendered once a version and
+    glance."""
     now = timezone.now()
-    context = above(now, version, fresh=fresh)
-    kept = _tails.get("roster")
-    if not (kept and kept[0] == version and kept[1] is context["glance"]):
-        text = get_template("live/roster_message.html").render(context | {"rev": version, "now": now})
-        kept = _tails["roster"] = (version, context["glance"], text)
+    seen, kept = glance(version, now), _openings.get("roster")
+    if not (kept and kept[0] == version and kept[1] is seen):
+        kept = _openings["roster"] = (version, seen, _message(above(seen, now), version, now))
     return kept[2]
+
+
+def tail(version: int, told: Glance | None) -> tuple[Glance, str]:
+    """The present glance, and the end of a message to pages that show ``told``: what differs above their rows, and the
+    cursor."""
+    now = timezone.now()
+    seen, parts = glance(version, now), {}
+    if told is None or not seen.shows_the_same(told):
+        parts = above(seen, now)
+    if told is not None and seen.hours == told.hours:
+        parts.pop("columns", None)  # the band is long, and moves once in minutes
+    return seen, _message(parts, version, now)
+
+
+def _message(parts: dict, version: int, now: datetime) -> str:
+    return get_template("live/roster_message.html").render(parts | {"rev": version, "now": now})
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def nothing_kept(monkeypatch):
 
     monkeypatch.setattr(directory, "_kept", None)
     monkeypatch.setattr(glance, "_kept", None)
-    monkeypatch.setattr(showing, "_tails", {})
+    monkeypatch.setattr(showing, "_openings", {})
 
 
 @pytest.fixture

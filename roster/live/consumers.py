@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from roster import access, directory, metrics, queries, schemas, showing
+from roster.glance import Notice
 from roster.models import Agent
 from roster.offload import in_database
 from roster.rows import Row
@@ -112,7 +113,7 @@ class RosterPage(LivePage):
         self.profiles = page.profiles
         self.last = page.rows[-1].id if page.next else None
         self.order = [(row.id, row.dom_id, row.pk) for row in page.rows]
-        text = await in_database(showing.tail, page.version)
+        text = await in_database(showing.opening, page.version)
         if not self._is_at(page.version):
             body = "".join(each.html for each in await in_database(render, page.rows))
             text = partial("#rows", "innerMorph", body) + text
@@ -137,7 +138,7 @@ class RosterPage(LivePage):
         if version != self.profiles:
             await self.open()
 
-    async def noticed(self, tail: str) -> None:
+    async def noticed(self, tail: str, notices: list[Notice]) -> None:
         await self.say(tail)
 
     async def seen(self, times: dict[str, str]) -> None:
@@ -179,7 +180,7 @@ class AgentPage(LivePage):
     """One agent: its blocks again whenever it changed."""
 
     async def open(self) -> tuple[int, list[Row]]:
-        self.pk = int(self.scope["url_route"]["kwargs"]["pk"])
+        self.pk, self._notices = int(self.scope["url_route"]["kwargs"]["pk"]), None
         version, _ = await in_database(directory.versions)
         rows = await in_database(queries.by_keys, [self.pk], timezone.now())
         await self._send()
@@ -195,8 +196,10 @@ class AgentPage(LivePage):
     async def members(self, version: int) -> None:
         """Its own profile moves its agent's version too."""
 
-    async def noticed(self, tail: str) -> None:
-        await self._send()
+    async def noticed(self, tail: str, notices: list[Notice]) -> None:
+        if notices != self._notices:
+            self._notices = notices
+            await self._send()
 
     async def seen(self, times: dict[str, str]) -> None:
         if f"agent-{self.pk}" in times:

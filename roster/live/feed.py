@@ -18,6 +18,7 @@ from django.template.loader import get_template
 from django.utils import timezone
 
 from roster import directory, events, metrics, queries, schemas, showing
+from roster.glance import Glance, Notice
 from roster.offload import in_database
 from roster.rows import Row
 
@@ -43,7 +44,7 @@ class OpenPage(Protocol):
 
     async def members(self, version: int) -> None: ...
 
-    async def noticed(self, tail: str) -> None: ...
+    async def noticed(self, tail: str, notices: list[Notice]) -> None: ...
 
     async def seen(self, times: dict[str, str]) -> None: ...
 
@@ -62,7 +63,7 @@ class Feed:
         self._channel = ""
         self._version = 0
         self._told: dict[int, tuple] = {}
-        self._above: tuple | None = None
+        self._above: Glance | None = None
 
     async def join(self, page: OpenPage, version: int, rows: list[Row]) -> None:
         """From now on ``page``, which shows ``rows`` as they were at ``version``, hears of every later change."""
@@ -133,6 +134,7 @@ class Feed:
 
     async def _look(self) -> None:
         await self._push()
+        await self._notice()
         await self._each(lambda page: page.still())  # only a look that worked may say that nothing is newer
 
     async def _push(self) -> None:
@@ -153,9 +155,10 @@ class Feed:
         for each in rows:
             self._told[each.row.pk] = _face(each.row)
 
-    async def _tell(self, rows: list[Rendered], version: int, *, fresh: bool = False) -> None:
-        tail = await in_database(showing.tail, version, fresh=fresh)
+    async def _tell(self, rows: list[Rendered], version: int) -> None:
+        above, tail = await in_database(showing.tail, version, self._above)
         await self._each(lambda page: page.changed(rows, tail))
+        self._above = above
 
     async def _each(self, say: Callable[[OpenPage], Awaitable[None]]) -> None:
         """Says it to every page. One that cannot be told starts over, and costs the others nothing."""
@@ -176,27 +179,20 @@ class Feed:
         times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
         self._told |= {row.pk: _face(row) for row in rows}
         if turned:
-            await self._tell(await in_database(render, turned), self._version, fresh=True)
+            await self._tell(await in_database(render, turned), self._version)
         await self._each(lambda page: page.seen(times))
-        await self._notice()
 
     async def _notice(self) -> None:
         """What stands above the rows changes by time too: a sweep that stopped pushes nothing, nor does an agent whose
         window ends on no page."""
-        before, self._above = self._above, await in_database(_above)
-        if before is None or before == self._above:
-            return
-        tail = await in_database(showing.tail, self._version, fresh=True)
-        await self._each(lambda page: page.noticed(tail))
+        above, tail = await in_database(showing.tail, self._version, self._above)
+        if self._above is None or not above.shows_the_same(self._above):
+            await self._each(lambda page: page.noticed(tail, above.notices))
+        self._above = above
 
 
 def _face(row: Row) -> tuple:
     return row.presence.word, row.last_seen
-
-
-def _above() -> tuple[list, list]:
-    now = timezone.now()
-    return showing.notices(now), queries.counts(now)
 
 
 def _changed(version: int) -> tuple[int, list[Rendered], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Count
@@ -73,7 +73,7 @@ class Need:
     """Somebody who needs a person. ``key`` names the need itself, so that a page can tell a new one from an old one."""
 
     key: str
-    row: rows.Row
+    row: rows.Row = field(compare=False)
     text: str
     since: datetime | None
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from roster import queries, showing
+from roster.glance import glance
 from roster.models import Node
 
 from .around import for_role
@@ -37,8 +38,7 @@ def roster(request: HttpRequest) -> HttpResponse:
         "live_url": "/live/roster/" + (f"?{here}" if here else ""),
         "command": "python3 manage.py demo",
     }
-    seen = showing.above(now, page.version)
-    return render(request, "roster/roster.html", context | seen | showing.band(seen["glance"], now))
+    return render(request, "roster/roster.html", context | showing.above(glance(page.version, now), now))
 
 
 def _asked(selection: queries.Selection) -> dict[str, str]:

@@ -85,7 +85,7 @@ def test_a_word_from_the_server_now_and_then_keeps_the_line_P41(live, stage, exp
 
 def test_what_the_server_says_of_its_clock_corrects_the_ages_F010(live, stage, expect):
     """A quarter of an hour passes that this machine's clock did not see; without any push of a row the ages know."""
-    age = live.locator("#agent-5 .c-seen time")
+    age = live.locator("#agent-5 .c-seen time[data-seen]")
     expect(age).to_have_text("2 s ago")
     live.clock.run_for(8 * SECOND)
     expect(age).to_have_text(re.compile(r"^1\d s ago$"))

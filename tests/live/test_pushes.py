@@ -98,16 +98,15 @@ async def test_a_row_is_rendered_once_for_all_twenty_pages_that_show_it(pages, c
     assert rendered == [row.pk]
 
 
-async def test_a_page_hears_of_the_summary_and_the_notices_with_every_change(pages, cookie, agent, beat):
+async def test_a_page_hears_of_the_summary_and_the_notices_when_they_change(pages, cookie, agent, beat):
     page = await pages.open(cookie)
     _, token = await agent("echo", status="idle")
-    text = await said_until(page, "echo")
-    assert 'hx-target="#summary"' in text and 'hx-target="#notices"' in text
+    assert 'hx-target="#notices"' in await said_until(page, "#summary")
     now = timezone.now()
     down = now - timedelta(minutes=9)
     await sync_to_async(HubUptime.objects.create)(up_at=now, alive_at=now, down_at=down, moved=1)
     await beat(token, status="working: again")
-    assert "The hub was down" in await said_until(page, "again")
+    assert 'hx-target="#notices"' in await said_until(page, "The hub was down")
 
 
 async def test_a_member_who_only_has_a_profile_comes_and_goes_on_an_open_page(pages, cookie):
@@ -275,8 +274,7 @@ async def test_a_page_that_heard_nothing_for_a_while_is_told_that_nothing_is_new
     monkeypatch.setattr(feeds, "LOOK", 0.1)
     monkeypatch.setattr(consumers, "QUIET", 0.3)
     page = await pages.open(cookie)
-    await said_until(page, "cursor")
-    said = json.loads(await page.receive_from(timeout=5))
+    said = json.loads(await said_until(page, '{"now"'))
     assert abs(datetime.fromisoformat(said["now"]) - timezone.now()) < timedelta(seconds=5)
 
 

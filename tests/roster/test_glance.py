@@ -37,12 +37,6 @@ def test_a_fleet_that_moves_is_counted_again_after_twenty_times_what_counting_to
         assert live(glance.glance(2, now + seconds(kept))) == 1
 
 
-def test_what_must_be_fresh_is_counted_now(now):
-    glance.glance(1, now)
-    make.agent("echo", now, liveness_mode="async")
-    assert live(glance.glance(1, now, fresh=True)) == 1
-
-
 def test_a_clock_that_was_set_back_keeps_no_old_count_alive(now):
     first = glance.glance(1, now)
     assert glance.glance(1, now - timedelta(hours=1)) is not first
