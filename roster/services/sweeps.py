@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 DORMANCY, EXPIRY, WATCH = "dormancy_and_silence", "expire_ephemeral", "sweep_watch"
 PUT_OFF = timedelta(hours=1)  # how far a row that cannot be judged is pushed back
 KEEP_RUNS = timedelta(days=7)
+PRUNED = 5_000  # old runs that one look removes at most: a backlog is worked off in short transactions, one a look
 LEASE_PERIODS = 3  # a run that has not ended after so many periods no longer keeps the next one out
 
 
@@ -190,8 +191,13 @@ def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:
             _watch_one(name, period, now)
         for key in Anomaly.objects.filter(kind="duplicate_sessions", closed_at=None).values_list("agent_id", flat=True):
             _settle_rivals(key, now)
-        SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).delete()
+        _prune(now)
     return this
+
+
+def _prune(now: datetime) -> None:
+    old = SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).order_by("pk").values("pk")[:PRUNED]
+    SweepRun.objects.filter(pk__in=old).delete()
 
 
 def _watch_one(name: str, period: timedelta, now: datetime) -> None:
