@@ -22,14 +22,18 @@ log = logging.getLogger("agora.pulse")
 
 
 def start_pulse() -> None:
-    """Begins this process's stretch of uptime and keeps marking it on a thread of its own."""
-    pulse.beat(timezone.now(), time.monotonic())
+    """Begins this process's stretch of uptime, and keeps marking it on a thread of its own: a server may load the
+    application inside its event loop, where Django refuses the database."""
+    begun = threading.Event()
+    threading.Thread(target=_keep_beating, args=(begun,), name="pulse", daemon=True).start()
+    begun.wait()
     gc.collect()
     gc.freeze()  # what start-up made lives for good; leaving it out of each collection steadies the slowest answers
-    threading.Thread(target=_keep_beating, name="pulse", daemon=True).start()
 
 
-def _keep_beating() -> None:
+def _keep_beating(begun: threading.Event) -> None:
+    pulse.beat(timezone.now(), time.monotonic())
+    begun.set()
     rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
         pulse.beat(timezone.now(), time.monotonic())

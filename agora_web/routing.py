@@ -6,7 +6,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agora_web.settings")
 
 from django.core.asgi import get_asgi_application  # noqa: E402
 
-pages = get_asgi_application()  # loads the apps that the imports below need
+from .bodies import bounded  # noqa: E402
+
+pages = bounded(get_asgi_application())  # loads the apps that the imports below need
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402

@@ -1,14 +1,14 @@
 """daphne, with a bound on what one request may leave on this machine. Run as ``python -m agora_web.server``.
 
-daphne keeps a whole body, in a temporary file if it is large, before the application is asked about anything: without
-a bound, somebody without a token could fill the disk. And it reads each POST as if it were a form, which Django does
-again where it is one: a seventh of a heartbeat's CPU.
+daphne keeps a whole body, in a temporary file if it is large, before the application is asked about anything, so the
+bound of ``bodies`` has to hold here too. And it reads each POST as if it were a form, which Django does again where it
+is one: a seventh of a heartbeat's CPU.
 """
 
 from daphne import http_protocol
 from daphne.cli import CommandLineInterface
 
-KEPT = 4 * 1024 * 1024  # bytes of a body; more than any call takes, so whoever sends more is refused all the same
+from .bodies import KEPT
 
 
 class BoundedRequest(http_protocol.WebRequest):

@@ -6,6 +6,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -88,9 +89,12 @@ def _in_english(tools: str) -> list[str]:
 
 
 class Postgres:
-    """A fresh PostgreSQL cluster on a unix socket. It refuses to run as root, so root lends it another user."""
+    """A fresh PostgreSQL cluster on a unix socket. It refuses to run as root, so root lends it another user.
 
-    def __init__(self):
+    more: further settings of the server, as ``name=value``.
+    """
+
+    def __init__(self, *more: str):
         self.folder = Path(tempfile.mkdtemp(prefix="agora-pg-"))
         self._as = {}
         if os.geteuid() == 0:
@@ -102,15 +106,28 @@ class Postgres:
         data = str(self.folder / "data")
         subprocess.run([f"{tools}/initdb", "-D", data, "-U", "agora", "--no-sync", "-A", "trust", *_in_english(tools)],
                        check=True, stdout=subprocess.DEVNULL, cwd="/", **self._as)  # fmt: skip
-        options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off"]
-        self.process = subprocess.Popen([f"{tools}/postgres", "-D", data, *options], cwd="/",
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self._as)  # fmt: skip
-        wait_until(lambda: (self.folder / ".s.PGSQL.5432").exists(), what="PostgreSQL's start")
+        settings = ("listen_addresses=", f"unix_socket_directories={self.folder}", "fsync=off", *more)
+        options = [word for setting in settings for word in ("-c", setting)]
+        self._command = [f"{tools}/postgres", "-D", data, *options]
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self._command, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        **self._as)  # fmt: skip
+        wait_until(self.socket.exists, what="PostgreSQL's start")
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / ".s.PGSQL.5432"
 
     def url(self, name: str = "postgres") -> str:
         return f"postgresql://agora@/{name}?host={self.folder}"
 
-    def stop(self) -> None:
-        self.process.send_signal(2)
+    def halt(self) -> None:
+        """Ends the server and keeps what it stored: ``start`` brings it back."""
+        self.process.send_signal(signal.SIGINT)
         self.process.wait(20)
+
+    def stop(self) -> None:
+        self.halt()
         shutil.rmtree(self.folder, ignore_errors=True)

