@@ -20,7 +20,10 @@ POSTGRES_OPTIONS = {
     "tcp_user_timeout": 10_000,
     "options": "-c statement_timeout=30s -c idle_in_transaction_session_timeout=60s",
 }
-POOL = {"min_size": 1, "max_size": 16, "timeout": 10}
+# For each process. A web process cannot use more at once; two of them and a worker of four threads stay at 20 together.
+# A pool gives up one idle connection each `max_idle` seconds, so after a storm it is small again within half a minute;
+# and by itself it would try a server that is away ever more rarely, up to minutes after its return.
+POOL = {"min_size": 1, "max_size": 8, "timeout": 10, "max_idle": 3, "reconnect_timeout": 5}
 
 
 def database(url: str) -> dict:
@@ -40,6 +43,7 @@ def database(url: str) -> dict:
             "PASSWORD": unquote(parts.password or ""),
             "HOST": query.pop("host", parts.hostname or ""),
             "PORT": str(parts.port or query.pop("port", "")),
+            "CONN_HEALTH_CHECKS": True,  # else each idle connection fails one caller after the server was restarted
             "OPTIONS": {"pool": dict(POOL), **POSTGRES_OPTIONS, **query},
         }
     raise ValueError(f"DATABASE_URL must start with sqlite:// or postgresql://, not {parts.scheme}://")
