@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -16,11 +16,22 @@ log = logging.getLogger("agora.security")
 
 
 class Person:
-    """Who looks at the page, for the templates."""
+    """Who looks at the page; the role is looked up once, and only for a page that asks."""
 
     def __init__(self, user):
         self.username = user.username
-        self.role = access.role_of(user)
+        self._user = user
+
+    @cached_property
+    def role(self) -> str | None:
+        return access.role_of(self._user)
+
+
+def person_of(request: HttpRequest) -> Person:
+    """Who makes this request; somebody is signed in."""
+    if not hasattr(request, "person"):
+        request.person = Person(request.user)
+    return request.person
 
 
 def around(request: HttpRequest) -> dict:
@@ -30,7 +41,7 @@ def around(request: HttpRequest) -> dict:
         return {"person": None, "now": timezone.now(), "notices": [], "nav": ""}
     now = timezone.now()
     # asked for by the pages that show them only: the admin has its own
-    return {"person": Person(user), "now": now, "notices": partial(glance.notices, now), "nav": ""}
+    return {"person": person_of(request), "now": now, "notices": partial(glance.notices, now), "nav": ""}
 
 
 def for_role(least: str):
@@ -41,7 +52,7 @@ def for_role(least: str):
         def guarded(request, *args, **kwargs):
             if not request.user.is_authenticated:
                 return to_sign_in(request)
-            role = access.role_of(request.user)
+            role = person_of(request).role
             if access.RANKS.get(role, 0) < access.RANKS[least]:
                 log.warning("refused: %s %s to %s", request.method, request.path, request.user)
                 raise beyond(role, "This", least)

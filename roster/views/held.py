@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from roster import access, queries
 from roster.services import guard
 
-from .around import for_role
+from .around import for_role, person_of
 
 
 @require_safe
@@ -18,7 +18,7 @@ from .around import for_role
 def held(request: HttpRequest) -> HttpResponse:
     """Held presence edges: what is held, about whom, and for managers the button that lets the next sweep record it."""
     now = timezone.now()
-    may = access.RANKS[access.role_of(request.user)] >= access.RANKS["manager"]
+    may = access.RANKS[person_of(request).role] >= access.RANKS["manager"]
     return render(request, "roster/held.html", {"held": guard.held(), "rows": queries.held_back(now), "may": may})
 
 
