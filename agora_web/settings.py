@@ -96,6 +96,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
+FORMAT_MODULE_PATH = "agora_web.formats"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"

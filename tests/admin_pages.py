@@ -8,12 +8,12 @@ MEMBERS = {  # as many rows as the fleet has members: a search looks at each of 
     "agent": ("", "?q=agent-000777", "?q=nobody-at-all", "?lifecycle__exact=retired", "?o=8", "?p=20"),
     "profile": ("", "?q=Title+990", "?q=nobody-at-all", "?liveness_mode__exact=always-on"),
     "node": ("", "?q=node-0"),
-    "token": ("", "?kind__exact=enrolment", "?revoked_at__isempty=0", "?p=10"),
-    "anomaly": ("", "?kind=silent_always_on", "?closed_at__isempty=1", "?q=agent-000770"),
+    "token": ("", "?kind__exact=enrolment", "?state=revoked", "?p=10"),
+    "anomaly": ("", "?kind=silent_always_on", "?state=open", "?q=agent-000770"),
 }
 HISTORY = {  # as many rows as the hub has had days: nothing may depend on their number
     "act": ("", "?kind=edited", "?kind=hold_released", "?by=boss", "?by=nobody", "?q=agent-000007", "?p=3",
-            "?q=agent-000007&by=boss", "?q=nobody-at-all", "?o=0"),
+            "?q=agent-000007&by=boss", "?q=nobody-at-all", "?o=0", "?_facets=True"),
     "presenceedge": ("", "?p=200", "?q=agent-000777", "?q=nobody-at-all", "?until={day}", "?until=2000-01-01",
                      "?q=agent-000007&until={day}"),
     "token": ("?q=agent-000777", "?q=agora_a_000777", "?q=nobody-at-all"),

@@ -11,3 +11,4 @@ __all__ = ["history", "members", "people", "tokens"]
 
 admin.site.site_title = admin.site.site_header = "Agora"
 admin.site.index_title = "Administration"
+admin.site.enable_nav_sidebar = False  # the lists stand in one line above the page

@@ -12,13 +12,15 @@ from .paging import KeyList, KeyPaginator, OnePageActionForm
 
 
 class KeptAdmin(admin.ModelAdmin):
-    """Rows that nobody can delete, one by one or in bulk."""
+    """Rows that nobody can delete, one by one or in bulk. ``about`` tells above the list what it holds."""
 
+    about: str
     paginator = KeyPaginator
     action_form = OnePageActionForm
     list_per_page = 50
     list_max_show_all = 0
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they count the whole table once for each choice of each filter
 
     def get_changelist(self, request, **kwargs):
         return KeyList

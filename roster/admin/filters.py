@@ -22,6 +22,28 @@ class KindFilter(admin.SimpleListFilter):
         return events.filter(kind=self.value()) if self.value() else events
 
 
+class StateFilter(admin.SimpleListFilter):
+    """Whether something still holds, which its ``column`` tells: the time when it ended, if it has."""
+
+    title = parameter_name = "state"
+    column: str
+    words: tuple[str, str]
+
+    def lookups(self, request, model_admin):
+        return [(word, word) for word in self.words]
+
+    def queryset(self, request, rows):
+        return rows.filter(**{f"{self.column}__isnull": self.value() == self.words[0]}) if self.value() else rows
+
+
+class OpenOrClosed(StateFilter):
+    column, words = "closed_at", ("open", "closed")
+
+
+class ValidOrRevoked(StateFilter):
+    column, words = "revoked_at", ("valid", "revoked")
+
+
 class TypedFilter(admin.ListFilter):
     """A filter whose value is typed in, since there are too many to choose from."""
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import json
+
 from django.contrib import admin, messages
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from roster.models import Act, Agent, Anomaly, HubUptime, PresenceEdge, SweepRun
 from roster.services import guard
 
 from .base import ReadOnlyAdmin
-from .filters import ActedBy, KindFilter, UntilDay
+from .filters import ActedBy, KindFilter, OpenOrClosed, UntilDay
+
+
+def difference(before, after) -> str:
+    """What an event changed, on one line: the two values, or each named value that it had or got."""
+    if not isinstance(before, dict) and not isinstance(after, dict):
+        return " → ".join(str(each) for each in (before, after) if each is not None)
+    old, new = before or {}, after or {}
+    return ", ".join(f"{name}: {_values(name, old, new)}" for name in {**old, **new})
+
+
+def _values(name: str, *sides: dict) -> str:
+    return " → ".join(json.dumps(side[name], ensure_ascii=False) for side in sides if name in side)
 
 
 class EventAdmin(ReadOnlyAdmin):
     """Two million rows and more: whatever this list is asked ends in an index that has the ids in order."""
 
-    list_display = ("when", "kind", "agent", "by", "before", "after", "reason")
+    list_display = ("when", "kind", "agent", "by", "change", "reason")
     list_select_related = ("agent",)
     search_fields = ("agent__slug",)
     search_help_text = "Finds what happened to one agent: type its whole id."
@@ -26,6 +41,10 @@ class EventAdmin(ReadOnlyAdmin):
     def when(self, event):
         return event.at
 
+    @admin.display(description="what changed")
+    def change(self, event):
+        return Truncator(difference(event.before, event.after)).chars(160)
+
     def get_search_results(self, request, events, term):
         if not term.strip():
             return events, False
@@ -35,6 +54,7 @@ class EventAdmin(ReadOnlyAdmin):
 
 @admin.register(PresenceEdge)
 class PresenceEdgeAdmin(EventAdmin):
+    about = "Each change of an agent's presence, as a sweep or the agent's own call recorded it."
     list_filter = (UntilDay,)
 
     def get_queryset(self, request):
@@ -43,6 +63,7 @@ class PresenceEdgeAdmin(EventAdmin):
 
 @admin.register(Act)
 class ActAdmin(EventAdmin):
+    about = "What people, agents and the hub itself did on purpose, for good."
     list_filter = (UntilDay, ActedBy, KindFilter)
     kinds_elsewhere = ("presence", "activity")
 
@@ -52,8 +73,9 @@ class ActAdmin(EventAdmin):
 
 @admin.register(Anomaly)
 class AnomalyAdmin(ReadOnlyAdmin):
+    about = "What a person should know about. An anomaly closes by itself when it is right again."
     list_display = ("kind", "subject", "opened_at", "closed_at", "evidence")
-    list_filter = ("kind", ("closed_at", admin.EmptyFieldListFilter))
+    list_filter = ("kind", OpenOrClosed)
     sortable_by = ("opened_at", "closed_at")
     search_fields = ("subject",)
     search_help_text = "Finds any part of what it is about: an agent's id, or the name of a sweep."
@@ -68,6 +90,7 @@ class AnomalyAdmin(ReadOnlyAdmin):
 
 @admin.register(SweepRun)
 class SweepRunAdmin(ReadOnlyAdmin):
+    about = "Each look of the hub at agents whose time had come, and what it recorded. Old runs are pruned."
     list_display = ("name", "started_at", "outcome", "looked_at", "edges", "errors", "note")
     list_filter = ("name", "outcome")
     ordering = ("-pk",)
@@ -75,5 +98,6 @@ class SweepRunAdmin(ReadOnlyAdmin):
 
 @admin.register(HubUptime)
 class HubUptimeAdmin(ReadOnlyAdmin):
+    about = "The stretches in which the hub could hear heartbeats; a deadline within a gap was moved to after it."
     list_display = ("up_at", "alive_at", "down_at", "moved")
     ordering = ("-pk",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django import forms
 from django.contrib import admin
 from django.db.models import OuterRef, Subquery
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 
 from roster import states
@@ -18,6 +20,9 @@ from .base import OpenFormAdmin, ReadOnlyAdmin, legal_new_id
 class AgentAdmin(OpenFormAdmin):
     """An edit changes what is declared, never what was seen; its presence is the same computed word as everywhere."""
 
+    about = (
+        "Everybody in the registry: AIs, people and nodes. An agent enters by its first heartbeat, or is added here."
+    )
     list_display = ("slug", "presence", "liveness_mode", "lifecycle", "kind", "modality", "home_node", "last_seen")
     list_filter = ("liveness_mode", "lifecycle", "kind", "modality", "enabled", "trust_posture")
     list_select_related = ("home_node",)
@@ -61,6 +66,14 @@ class AgentAdmin(OpenFormAdmin):
     def _presence(self, agent) -> states.Presence:
         return states.presence(agent.facts(agent.declared_mode), timezone.now())
 
+    def view_on_site(self, agent):
+        return reverse("agent", args=[agent.slug])
+
+    def history_view(self, request, object_id, extra_context=None):
+        """The journal knows more about an agent than the admin's own log of its forms."""
+        agent = get_object_or_404(Agent, pk=object_id)
+        return redirect(f"{reverse('admin:roster_act_changelist')}?q={agent.slug}")
+
     def save_model(self, request, agent, form, change):
         wanted = {name: getattr(agent, name) for name in registry.EDITABLE}
         by, now = request.user.username, timezone.now()
@@ -72,6 +85,7 @@ class AgentAdmin(OpenFormAdmin):
 
 @admin.register(Node)
 class NodeAdmin(ReadOnlyAdmin):
+    about = "The machines of the fleet. One is enrolled with POST /api/nodes and a manager's token."
     list_display = ("slug", "name", "lifecycle", "enrolled_at")
     search_fields = ("slug", "name")
     search_help_text = "Finds any part of an id or a name."
@@ -91,6 +105,7 @@ class ProfileForm(forms.ModelForm):
 
 @admin.register(Profile)
 class ProfileAdmin(OpenFormAdmin):
+    about = "Who an agent is, whether it was ever heard or not. With a lasting mode it is listed before its first beat."
     form = ProfileForm
     list_display = ("slug", "title", "role", "liveness_mode", "public", "updated_at", "updated_by")
     list_filter = ("liveness_mode", "public")

@@ -11,6 +11,7 @@ from functools import cached_property
 from django.contrib.admin.helpers import ActionForm
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Page, Paginator
+from django.utils.text import capfirst
 
 REACH = 10_000  # rows that can be paged through; beyond them a list is narrowed by search or filter
 
@@ -41,6 +42,10 @@ class KeyPaginator(Paginator):
 
 class KeyList(ChangeList):
     """A list whose rows come from ``KeyPaginator``, a single page's too; ``is_cut`` is for its template."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.title = capfirst(self.opts.verbose_name_plural)
 
     def get_results(self, request):
         super().get_results(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
@@ -56,6 +57,7 @@ class PersonChangeForm(RoleForm, UserChangeForm):
         return told
 
 
+apps.get_app_config("auth").verbose_name = "People"
 admin.site.unregister(User)
 admin.site.unregister(Group)  # the three roles are fixed
 
@@ -65,6 +67,7 @@ class PersonAdmin(KeptAdmin, UserAdmin):
     """People: a user to sign in with and an agent row of the same name. Someone who leaves is made inactive."""
 
     add_form, form = PersonForm, PersonChangeForm
+    about = "Who may sign in, with one role each. Somebody who leaves is made inactive and stays in the records."
     list_display = ("username", "role", "is_active", "last_login")
     list_filter = ("is_active", "groups")
     search_help_text = "Finds any part of a user name, a name or an address."

@@ -14,6 +14,7 @@ from roster.services import tokens
 
 from . import shown_once
 from .base import KeptAdmin
+from .filters import ValidOrRevoked
 
 SHOWN = "admin:roster_token_shown"
 
@@ -22,8 +23,12 @@ SHOWN = "admin:roster_token_shown"
 class TokenAdmin(KeptAdmin):
     """Issue, rotate and revoke. A new token is shown on the page that follows, once, and stored nowhere raw."""
 
+    about = (
+        "What callers of the API prove themselves with. An agent gets its token when it registers with an enrolment "
+        "token; others are added here. A lost one is rotated."
+    )
     list_display = ("prefix", "kind", "owner", "state", "label", "created_at")
-    list_filter = ("kind", ("revoked_at", admin.EmptyFieldListFilter))
+    list_filter = ("kind", ValidOrRevoked)
     list_select_related = ("agent", "node")
     search_fields = ("prefix", "agent__slug", "node__slug")
     search_help_text = "Finds a token by its prefix, or all tokens of one agent, person or node by the whole id."

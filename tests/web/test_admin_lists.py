@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from roster.admin import paging
+from roster.admin import history, paging
 from roster.models import Agent, Event, Token
 from tests import make, volume
 
@@ -114,3 +114,40 @@ def test_an_action_reaches_what_was_ticked_and_never_the_whole_list_P52(boss):
     assert "Select all 60" not in boss.get("/admin/roster/token/").content.decode()
     boss.post("/admin/roster/token/", form)
     assert Token.objects.exclude(revoked_at=None).count() == 2
+
+
+def test_an_event_says_on_one_line_what_it_changed(boss):
+    agent, _ = make.agent("echo")
+    now = timezone.now()
+    Event.objects.create(
+        at=now, kind="edited", agent=agent, by="boss", before={"ttl": 60}, after={"ttl": 77, "x": "<b>"}
+    )
+    Event.objects.create(at=now, kind="role_given", by="boss", before="", after="admin")
+    told = shown(boss.get("/admin/roster/act/?by=boss"), "change")
+    assert "ttl: 60 → 77, x: &quot;&lt;b&gt;&quot;" in told
+    assert history.difference("live", "dormant") == "live → dormant"
+    assert history.difference({"prefix": "a"}, None) == 'prefix: "a"'
+    assert history.difference(None, None) == ""
+
+
+def test_the_history_of_an_agent_is_its_journal(boss):
+    agent, _ = make.agent("echo")
+    page = boss.get(f"/admin/roster/agent/{agent.pk}/history/", follow=True)
+    assert set(shown(page, "agent")) == {"echo"} and "registered" in shown(page, "kind")
+    assert boss.get("/admin/roster/agent/99999/history/").status_code == 404
+
+
+def test_an_empty_list_tells_how_it_would_fill_and_one_without_matches_how_to_leave_it(boss):
+    empty = boss.get("/admin/roster/node/").content.decode()
+    assert "There are no nodes yet." in empty and "POST /api/nodes" in empty
+    nothing = boss.get("/admin/roster/agent/?q=nobody-at-all").content.decode()
+    assert "Nothing matches." in nothing and '<a href="?">Show all agents</a>' in nothing
+
+
+def test_what_is_over_is_told_from_what_still_holds(boss):
+    volume.members(range(2), timezone.now())
+    Token.objects.filter(prefix="agora_a_000001").update(revoked_at=timezone.now(), revoked_by="boss")
+    assert shown(boss.get("/admin/roster/token/?state=revoked"), "owner") == ["agent-000001"]
+    assert shown(boss.get("/admin/roster/token/?state=valid"), "owner") == ["agent-000000"]
+    assert boss.get("/admin/roster/anomaly/?state=open").context["cl"].result_count == 0
+    assert boss.get("/admin/roster/anomaly/?state=closed").context["cl"].result_count == 1

@@ -1,0 +1,1 @@
+"""How the admin writes times; the other pages show them in their reader's zone."""

@@ -1,0 +1,1 @@
+DATETIME_FORMAT = "Y-m-d H:i:s T"
