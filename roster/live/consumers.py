@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import bisect
 import json
 import logging
 from datetime import timedelta
@@ -22,6 +21,7 @@ from roster.rows import Row
 from roster.services import people
 
 from .feed import Rendered, feed, render
+from .table import Table, partial
 
 log, security = logging.getLogger("agora.live"), logging.getLogger("agora.security")
 SIGNED_OUT, NO_RIGHT, NOBODY, COME_BACK = 4401, 4403, 4404, 4503
@@ -108,11 +108,8 @@ class RosterPage(LivePage):
 
     async def open(self) -> tuple[int, list[Row]]:
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
-        self.order: list[tuple[str, str, int]] = []
         page = await in_database(queries.page, self.selection, timezone.now())
-        self.profiles = page.profiles
-        self.last = page.rows[-1].id if page.next else None
-        self.order = [(row.id, row.dom_id, row.pk) for row in page.rows]
+        self.profiles, self.table = page.profiles, Table(self.selection, page)
         text = await in_database(showing.opening, page.version)
         if not self._is_at(page.version):
             body = "".join(each.html for each in await in_database(render, page.rows))
@@ -128,10 +125,10 @@ class RosterPage(LivePage):
         return asked.get("rev") == [str(version)] and made is not None and timezone.now() - made < FRESH
 
     def shown(self) -> set[int]:
-        return {pk for _, dom_id, pk in self.order if dom_id.startswith("agent-")}
+        return self.table.agents()
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
-        await self.say("".join(filter(None, map(self._place, rows))) + tail)
+        await self.say("".join(map(self.table.step, rows)) + tail)
 
     async def members(self, version: int) -> None:
         """A member without an agent row has no version of its own: where the profiles moved, the table comes whole."""
@@ -142,38 +139,8 @@ class RosterPage(LivePage):
         await self.say(tail)
 
     async def seen(self, times: dict[str, str]) -> None:
-        mine = {dom_id: times[dom_id] for _, dom_id, _ in self.order if dom_id in times}
-        if mine:
+        if mine := self.table.among(times):
             await self.say(json.dumps({"seen": mine}))
-
-    def _place(self, each: Rendered) -> str | None:
-        row = each.row
-        key = (row.id, row.dom_id, row.pk)
-        at = bisect.bisect_left(self.order, (row.id,))
-        here = at < len(self.order) and self.order[at][0] == row.id
-        if not self._belongs(row):
-            return self._drop(at) if here else None
-        if here and self.order[at][1] == row.dom_id:
-            return partial(f"#{row.dom_id}", "outerMorph", each.html)
-        if here:  # a member known by its profile entered the registry
-            old, self.order[at] = self.order[at], key
-            return partial(f"#{old[1]}", "outerHTML", each.html)
-        self.order.insert(at, key)
-        if at == 0:
-            return partial("#rows", "afterbegin", each.html)
-        return partial(f"#{self.order[at - 1][1]}", "afterend", each.html)
-
-    def _belongs(self, row) -> bool:
-        inside = row.id > self.selection.after and (self.last is None or row.id <= self.last)
-        return inside and self.selection.matches(row)
-
-    def _drop(self, at: int) -> str:
-        return partial(f"#{self.order.pop(at)[1]}", "delete", "")
-
-
-def partial(target: str, swap: str, html: str) -> str:
-    """One htmx partial. ``target`` is made of our own DOM ids, ``html`` comes from a template."""
-    return f'<hx-partial hx-target="{target}" hx-swap="{swap}">{html}</hx-partial>'
 
 
 class AgentPage(LivePage):

@@ -11,7 +11,7 @@
   // The entries of "Needs you" by their keys.
   function needs() {
     const entries = [...document.querySelectorAll("#summary .needs li")];
-    return new Map(entries.map((entry) => [entry.dataset.need ?? entry.querySelector("a").getAttribute("href"), entry]));
+    return new Map(entries.map((entry) => [entry.dataset.need, entry]));
   }
 
   function compare() {

@@ -28,8 +28,8 @@ def live(page, expect):
 
 
 def needing(*numbers, text="blocked: permission bash"):
-    rows = [fakes.row(n, id=f"needy-{n}", url=f"/agents/needy-{n}/") for n in numbers]
-    return fakes.summary(needs_you=[fakes.Thing(row=row, text=text, since=fakes.back(minutes=4)) for row in rows])
+    since, rows = fakes.back(minutes=4), [fakes.row(n, id=f"needy-{n}", url=f"/agents/needy-{n}/") for n in numbers]
+    return fakes.summary(needs_you=[fakes.Thing(row=row, text=text, since=since, key=row.id) for row in rows])
 
 
 def test_whoever_newly_needs_somebody_is_said_once_with_a_link_and_its_reason_as_text(live, stage, expect):
@@ -47,7 +47,7 @@ def test_whoever_newly_needs_somebody_is_said_once_with_a_link_and_its_reason_as
 
 
 def test_who_needed_somebody_before_the_page_was_opened_is_not_news(page, stage, expect):
-    stage.over = needing(1, 2)
+    stage.over = {"glance": needing(1, 2)}
     page.goto(stage.url)
     expect(page.locator("#connection")).to_have_text("live")
     stage.push(summary=needing(1, 2, 3))
@@ -102,7 +102,7 @@ def test_a_word_leaves_when_it_is_dismissed_or_no_longer_true(live, stage, expec
 
 def test_what_a_plain_request_brings_is_said_too_P45(live, stage, expect):
     stage.blocked = True
-    stage.over = needing(6)
+    stage.over = {"glance": needing(6)}
     stage.close_sockets(1001)
     expect(live.locator("#connection")).to_contain_text("not live since")
     live.clock.run_for(11 * SECOND)
