@@ -1,4 +1,4 @@
-"""Whatever an agent says stays text: on the roster, on its page, in a push and in the admin (P67)."""
+"""Whatever an agent says stays text: on the roster and its own page, in a push, in the admin, as a need (P67)."""
 
 from __future__ import annotations
 
@@ -6,95 +6,123 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.browser
+from tests.browser.payloads import ACTIVE, PAYLOADS
 
-HIT = "window.hits=(window.hits||0)+1"
-PAYLOADS = [
-    f"<script>{HIT}</script>",
-    f"<img src=x onerror={HIT}>",
-    f"<svg onload={HIT}>",
-    f'"><script>{HIT}</script>',
-    f"' onmouseover='{HIT}' x='",
-    f"</td></tr></tbody></table><script>{HIT}</script>",
-    f"<iframe srcdoc='<script>parent.{HIT}</script>'></iframe>",
-    '<img src="https://evil.example/beacon.png">',
-    '<div hx-get="/evil" hx-trigger="load">x</div>',
-    '<div data-hx-get="/evil" data-hx-trigger="load">x</div>',
-    f"<div hx-on:click='{HIT}' hx-on--load='{HIT}'>x</div>",
-    '<hx-partial hx-target="#summary" hx-swap="innerHTML">gone</hx-partial>',
-    '<form action="https://evil.example/"><button id="connection">x</button></form>',
-    "[click](javascript:alert(1)) ![x](https://evil.example/beacon.png)",
-    "<https://evil.example/> <javascript:alert(1)>",
-    f"{{{{7*7}}}}{{% now 'Y' %}}${{{HIT}}}",
-    f"<style>@import 'https://evil.example/x.css';</style><link rel=stylesheet href=https://evil.example/x.css>",
-    '<base href="https://evil.example/"><meta http-equiv="refresh" content="0;url=https://evil.example/">',
-    f"<details open ontoggle={HIT}><summary>x</summary></details>",
-    f"&lt;script&gt;{HIT}&lt;/script&gt;\u202e\u2066x\u2028y",
-]
+pytestmark = pytest.mark.browser
+CREWS = ("inert-a", "inert-b")  # two halves, since a page of the roster has fewer rows than there are payloads
+HALF = len(PAYLOADS) // 2
+SLUGS = [f"{CREWS[n // HALF]}{n % HALF:02}" for n in range(len(PAYLOADS))]
+NEEDED = 15  # at once; the list of those who need somebody is cut at twenty
+FOUND = """active => [window.hits ?? 0, [...document.body.querySelectorAll(active)].map(each => each.outerHTML),
+  document.querySelectorAll("#summary, #connection").length]"""
 PREPARE = """
-import json, sys
+import json
 from django.utils import timezone
 from roster.models import Profile
 from roster.services import profiles
-for n, payload in enumerate(json.loads(%r)):
+for slug, payload in json.loads(%r):
     profiles.save(
-        Profile(slug=f"inert-{n:02}", title=payload[:160], role=payload[:160], contact=payload[:160],
-                capabilities=[payload], body=payload, liveness_mode="async"),
+        Profile(slug=slug, title=payload, role=payload, contact=payload, capabilities=[payload], body=payload,
+                liveness_mode="async"),
         by="test", now=timezone.now())
 """
-ACTIVE = (
-    "main script, main iframe, main base, main style, main [srcdoc], main img, main [onload], main [onerror], "
-    "main [ontoggle], main [onmouseover], main [hx-get], main [data-hx-get], main hx-partial, "
-    "main a[href^='javascript'], main [action^='https']"
-)
+
+
+class Crew:
+    """Sixty agents, each with one payload in everything that it or its profile can say."""
+
+    def __init__(self, hub):
+        self.client, self.tokens = hub.client(), []
+        hub.command("shell", "-c", PREPARE % json.dumps(list(zip(SLUGS, PAYLOADS, strict=True))))
+        for slug, payload in zip(SLUGS, PAYLOADS, strict=True):
+            said = {"status": "idle", "task": payload, "work_mode": payload[:64], "host": payload[:60]}
+            meta = {"x": payload, payload[:60]: "y"}
+            made = self.client.put(f"/api/agents/{slug}", json=said | {"meta": meta})
+            assert made.status_code == 201, made.text
+            self.tokens.append(made.json()["token"])
+
+    def say(self, n: int, **said) -> None:
+        """A heartbeat of the agent with payload ``n``."""
+        own = {"Authorization": f"Bearer {self.tokens[n]}"}
+        answer = self.client.post("/api/heartbeat", json=said, headers=own)
+        assert answer.status_code == 200, answer.text
 
 
 @pytest.fixture(scope="module")
 def corpus(hub):
-    """Twenty agents, each with one payload in everything that it or its profile can say."""
-    hub.command("shell", "-c", PREPARE % json.dumps(PAYLOADS))
-    tokens = []
-    for n, payload in enumerate(PAYLOADS):
-        said = {"task": payload, "work_mode": payload[:64], "host": payload[:60]}
-        tokens.append(hub.register(f"inert-{n:02}", meta={"x": payload, payload[:60]: "y"}, **said))
-    return tokens
+    crew = Crew(hub)
+    yield crew
+    for n in range(len(PAYLOADS)):
+        crew.say(n, status="idle")  # needs nobody any more
+    crew.client.close()
 
 
 def nothing_ran(look, ids: int) -> None:
-    assert look.page.evaluate("window.hits ?? 0") == 0, look.page.url
-    assert look.page.locator(ACTIVE).count() == 0, look.page.url
-    assert look.page.locator("#summary, #connection").count() == ids, look.page.url
+    """``ids`` is how many of two names of the page's own there are: an element from a payload would bring another."""
+    assert look.page.evaluate(FOUND, ACTIVE) == [0, [], ids], look.page.url
 
 
-def test_twenty_payloads_stay_text_on_the_roster_and_in_a_push_P67(look, corpus, hub):
-    roster = look("/?q=inert-")
-    roster.rows(len(PAYLOADS))
+def test_there_are_sixty_payloads():
+    assert len(set(PAYLOADS)) == 60 and max(map(len, PAYLOADS)) <= 160
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_sixty_payloads_stay_text_on_the_roster_and_in_a_push_P67(look, corpus, half):
+    crew, here = CREWS[half], range(half * HALF, (half + 1) * HALF)
+    roster = look(f"/?q={crew}")
+    roster.rows(HALF)
     nothing_ran(roster, 2)
-    for token, payload in zip(corpus, PAYLOADS, strict=True):
-        said = {"status": f"working {payload}"[:200], "task": f"pushed {payload}", "session": payload[:100]}
-        answer = hub.client(token).post("/api/heartbeat", json=said)
-        assert answer.status_code == 200, answer.text
-    for n in range(len(PAYLOADS)):
-        roster.row_says(f"inert-{n:02}", "pushed")
+    for n in here:
+        corpus.say(n, status=f"working {PAYLOADS[n]}", task=f"pushed {PAYLOADS[n]}", session=PAYLOADS[n][:100])
+    for n in here:
+        roster.row_says(SLUGS[n], "pushed")
     nothing_ran(roster, 2)
-    assert "onerror" in roster.row("inert-01").inner_text()
 
 
-def test_twenty_payloads_stay_text_on_the_agents_own_pages_P67(look, corpus):
-    page = look("/agents/inert-00/")
-    for n in range(len(PAYLOADS)):
-        page.go(f"/agents/inert-{n:02}/", live=n % 7 == 0)
-        page.sees("#who", "contact")
+def test_sixty_payloads_stay_text_among_what_needs_somebody_P67(look, corpus):
+    """Each agent says that it failed, and at what: the page hears of it, says so in toasts, and forgets it again."""
+    roster = look("/?q=inert-nobody")
+    for first in range(0, len(PAYLOADS), NEEDED):
+        some = range(first, first + NEEDED)
+        for n in some:
+            corpus.say(n, status="error", task=f"failed {PAYLOADS[n]}")
+        roster.sees("#news .toast", "says error: failed")
+        for n in some:
+            need = roster.page.locator(f"#summary li:has(a[href='/agents/{SLUGS[n]}/'])").first
+            need.wait_for(state="attached")
+            assert "says error: failed" in need.text_content()
+        nothing_ran(roster, 2)
+        for n in some:
+            corpus.say(n, status="idle")
+
+
+def test_sixty_payloads_stay_text_on_the_agents_own_pages_P67(look, corpus):
+    page = look(f"/agents/{SLUGS[0]}/")
+    for n, slug in enumerate(SLUGS):
+        page.go(f"/agents/{slug}/", live=n % 20 == 0)
         nothing_ran(page, 1)
 
 
-def test_twenty_payloads_stay_text_in_the_admin_P67(look, corpus):
+def test_sixty_payloads_stay_text_in_the_admin_P67(look, corpus):
+    """In the lists all of them; in the journals, which look for one id at a time, and in the forms every twelfth."""
     admin = look("/admin/", live=False)
-    for kind in ("agent", "profile", "token", "presenceedge", "act"):
-        admin.go(f"/admin/roster/{kind}/?q=inert-01", live=False)
-        assert admin.answer.status == 200, kind
-        assert admin.page.evaluate("window.hits ?? 0") == 0, kind
-    admin.go("/admin/roster/profile/?q=inert-01", live=False)
-    admin.page.locator("#result_list tbody th a").first.click()
-    admin.sees("#content", "onerror")
-    assert admin.page.evaluate("window.hits ?? 0") == 0
+    for kind in ("agent", "profile"):
+        for crew in CREWS:
+            listed(admin, f"/admin/roster/{kind}/?q={crew}", HALF)
+    for slug in SLUGS[::12]:
+        for kind in ("presenceedge", "act", "token"):
+            listed(admin, f"/admin/roster/{kind}/?q={slug}", 1)
+        listed(admin, f"/admin/roster/profile/?q={slug}", 1)
+        admin.page.locator("#result_list tbody th a").first.click()
+        admin.page.locator("#id_body").wait_for()
+        assert admin.page.locator("#content fieldset").locator(ACTIVE).count() == 0, slug
+        assert admin.page.evaluate("window.hits ?? 0") == 0
+
+
+def listed(admin, address: str, least: int) -> None:
+    """The list at ``address`` has its rows, and they are text."""
+    admin.go(address, live=False)
+    assert admin.answer.status == 200, address
+    assert admin.page.locator("#result_list tbody tr").count() >= least, address
+    assert admin.page.locator("#result_list").locator(ACTIVE).count() == 0, address
+    assert admin.page.evaluate("window.hits ?? 0") == 0, address
