@@ -122,7 +122,9 @@ async def list_agents(
     after: str = "",
 ):
     """Everybody who is listed, in order of id; `next` is the cursor of the following page."""
-    selection = queries.Selection(presence, lifecycle, mode, node, q, after, limit)
+    selection = queries.Selection(
+        presence=presence, lifecycle=lifecycle, mode=mode, node=node, q=q, after=after, limit=limit
+    )
     page = await in_database(queries.page, selection, request.received_at)
     return _json({"agents": [schemas.agent(row) for row in page.rows], "next": page.next, "version": page.version})
 
