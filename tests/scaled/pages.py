@@ -19,11 +19,15 @@ VERSION = re.compile(r'id="cursor" data-rev="(\d+)"')
 
 
 class OpenPage:
-    """One open roster page: the rows it shows by DOM id, its cursor, and how it ended."""
+    """One open roster page: the rows it shows by DOM id, and its cursor after each message."""
 
     def __init__(self, socket: ClientConnection):
-        self.socket, self.rows, self.version = socket, {}, 0
+        self.socket, self.rows, self.versions = socket, {}, []
         self._reading = asyncio.create_task(self._read())
+
+    @property
+    def version(self) -> int:
+        return self.versions[-1] if self.versions else 0
 
     @property
     def words(self) -> dict[str, str]:
@@ -56,7 +60,7 @@ class OpenPage:
             self.rows.pop(dom_id, None)
         self.rows.update({row[1]: row[0] for row in ROW.finditer(text)})
         if found := VERSION.search(text):
-            self.version = int(found[1])
+            self.versions.append(int(found[1]))
 
 
 async def open_page(web: Web, cookie: str, query: str = "", origin: str | None = None) -> OpenPage:

@@ -9,6 +9,7 @@ import sys
 import httpx
 import pytest
 
+from roster.plans import PERIODS
 from tests import hubs
 from tests.scaled.pages import all_show, open_pages, until
 from tests.services import wait_until
@@ -25,14 +26,14 @@ def test_the_core_tests_pass_on_postgresql(scaled):
 
 
 def test_heartbeat_page_and_sweep_work_scaled_out(pair):
-    """An agent that left returns through the other web process; the three sweeps run; a person sees it on a page."""
+    """An agent that left returns through the other web process; all sweeps run; a person sees it on a page."""
     token = pair.hub.register(pair.one, "tall")
     with pair.one.client(token) as one, pair.two.client(token) as two:
         assert one.post("/api/agents/tall/sign-off", json={}).json()["presence"] == "dormant"
         beaten = two.post("/api/heartbeat", json={"status": "working: on the large one"})
         assert beaten.json()["presence"] == "live" and beaten.json()["rejoined"]["was"] == "dormant"
         swept = r'agora_sweep_age_seconds\{sweep="(\w+)"\}'
-        wait_until(lambda: len(set(re.findall(swept, one.get("/metrics").text))) == 3, 30, "three sweeps")
+        wait_until(lambda: len(set(re.findall(swept, one.get("/metrics").text))) == len(PERIODS), 30, "each sweep")
         wait_until(lambda: {each.get("/readyz").status_code for each in (one, two)} == {200}, 30, "/readyz")
     assert "on the large one" in httpx.get(f"{pair.two.url}/?q=tall", headers={"Cookie": pair.cookie}).text
 
