@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import connection
+from django.db import connection, transaction
 
 from roster import access
 from roster.models import Agent, Anomaly, Event, Node, Profile, Token
@@ -64,6 +64,6 @@ def edges(count: int, numbers: range, begin: datetime, step: timedelta) -> None:
         kind = "presence" if number % 10 else "activity"
         return at, kind, keys[number % len(keys)], "hub", '"live"', '"dormant"', "no heartbeat in time"
 
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         for first in range(0, count, BATCH):
             cursor.executemany(insert, [row(number) for number in range(first, min(first + BATCH, count))])

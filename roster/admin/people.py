@@ -49,6 +49,9 @@ class PersonForm(RoleForm, AdminUserCreationForm):
 
 
 class PersonChangeForm(RoleForm, UserChangeForm):
+    class Meta(UserChangeForm.Meta):
+        help_texts = {"username": "The person's id in the fleet; it stays."}
+
     def clean(self):
         told = super().clean()
         stays = told.get("is_active") and told.get("role") == "admin"

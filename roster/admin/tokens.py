@@ -17,6 +17,7 @@ from .base import KeptAdmin
 from .filters import ValidOrRevoked
 
 SHOWN = "admin:roster_token_shown"
+OWNERS = "A token of an agent or a person needs the agent, one of a node the node; an enrolment token is nobody's."
 
 
 @admin.register(Token)
@@ -45,8 +46,14 @@ class TokenAdmin(KeptAdmin):
         owners = [list(each.objects.filter(slug=term.lower()).values_list("pk", flat=True)) for each in (Agent, Node)]
         return found.filter(Q(prefix=term) | Q(agent_id__in=owners[0]) | Q(node_id__in=owners[1])), False
 
-    def get_fields(self, request, obj=None):
-        return (*self.list_display, "created_by", "revoked_at", "revoked_by") if obj else self.fields
+    def get_fieldsets(self, request, obj=None):
+        if obj is None:
+            return [(None, {"fields": self.fields, "description": OWNERS})]
+        return [(None, {"fields": (*self.list_display, "created_by", "revoked_at", "revoked_by")})]
+
+    def render_change_form(self, request, context, *args, **kwargs):
+        context |= {"show_save_and_add_another": False, "show_save_and_continue": False}  # the token is shown next
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.display(description="state")
     def state(self, token):

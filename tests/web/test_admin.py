@@ -277,3 +277,9 @@ def test_an_unexpected_error_shows_the_id_that_the_log_has(boss, caplog, monkeyp
     assert answer.status_code == 500
     assert answer["X-Request-Id"] in answer.content.decode()
     assert answer["X-Request-Id"] in caplog.text
+
+
+def test_the_form_for_a_token_says_whose_it_will_be_and_leads_to_its_page_only(boss):
+    form = boss.get("/admin/roster/token/add/").content.decode()
+    assert "an enrolment token is nobody" in form
+    assert "_continue" not in form and "_addanother" not in form
