@@ -18,9 +18,9 @@ from django.core.exceptions import DisallowedHost, SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpResponse
 from django.urls import resolve
-from django.utils import timezone
 from django.utils.http import http_date
 
+from roster import clock
 from roster.errors import HubError, Invalid, TooLarge
 
 from .api import error, hub_error, not_found, unexpected
@@ -40,7 +40,7 @@ def is_lean(path: str) -> bool:
 
 async def lean(scope, receive, send) -> None:
     """Serves one API request."""
-    received_at = timezone.now()
+    received_at = clock.now()
     raw = await _read(receive, _limit(scope["path"]))
     if raw is None:
         return  # the client left before it had said everything

@@ -11,8 +11,9 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import get_template
-from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
+
+from roster import clock
 
 from .pulse import pulse
 from .requests import request_id as id_of
@@ -55,7 +56,7 @@ class DatabaseAway(MiddlewareMixin):
 
 def away(request: HttpRequest, why: Exception) -> HttpResponse:
     log.error("database away %s: %s %s: %s", id_of(request), request.method, request.path, type(why).__name__)
-    told = {"request_id": id_of(request), "marked": pulse.marked, "now": timezone.now()}
+    told = {"request_id": id_of(request), "marked": pulse.marked, "now": clock.now()}
     answer = HttpResponse(get_template("503.html").render(told), status=503)
     answer["Retry-After"] = "2"
     return answer
@@ -82,7 +83,7 @@ class SessionLimits(MiddlewareMixin):
             began = request.session.get("signed_in_at")
             if began is None:
                 return None
-            now = timezone.now()
+            now = clock.now()
             if now - datetime.fromisoformat(began) > settings.SESSION_ABSOLUTE_AGE:
                 logout(request)
                 request.ended = "limit"

@@ -11,8 +11,8 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import close_old_connections
-from django.utils import timezone
 
+from roster import clock
 from roster.plans import STEP_LIMIT
 from roster.services import uptime
 
@@ -32,12 +32,17 @@ def start_pulse() -> None:
 
 
 def _keep_beating(begun: threading.Event) -> None:
-    pulse.beat(timezone.now(), time.monotonic())
+    _beat()
     begun.set()
     rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
-        pulse.beat(timezone.now(), time.monotonic())
+        _beat()
         _try(write_back)
+
+
+def _beat() -> None:
+    _try(clock.hub.follow)
+    pulse.beat(clock.now(), time.monotonic())
 
 
 class Pulse:

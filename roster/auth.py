@@ -9,9 +9,8 @@ import logging
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils import timezone
 
-from . import access
+from . import access, clock
 from .errors import Forbidden, HubError, TooMany, Unauthorized
 from .limits import Buckets
 from .offload import in_database
@@ -68,7 +67,7 @@ async def beat_token(request: HttpRequest) -> str:
 def _note_receipt(request: HttpRequest) -> None:
     """The receive time, where the server's own way in has not noted it already."""
     if not hasattr(request, "received_at"):
-        request.received_at = timezone.now()
+        request.received_at = clock.now()
 
 
 def refused(request: HttpRequest, refusal: Unauthorized) -> HubError:

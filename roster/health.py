@@ -10,9 +10,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 
-from . import metrics, queries
+from . import clock, metrics, queries
 from .models import Anomaly, HubUptime, SweepRun
 from .offload import in_database
 from .plans import PERIODS
@@ -49,7 +48,7 @@ def _reasons() -> list[str]:
             cursor.execute("SELECT 1")
         if since := _unmarked():
             reasons.append(f"nothing could be written since {since:%Y-%m-%dT%H:%M:%SZ}")
-        late = queries.late_sweeps(PERIODS, timezone.now())
+        late = queries.late_sweeps(PERIODS, clock.now())
         reasons += [f"the sweep {name} last began at {since:%Y-%m-%dT%H:%M:%SZ}" for name, since in late.items()]
     except Exception:
         reasons.append("the database does not answer")
@@ -60,7 +59,7 @@ def _unmarked() -> datetime | None:
     """The last mark of a web process where the next ones are missing: a full disk still reads, and takes no heartbeat."""
     marked = HubUptime.objects.order_by("-id").values_list("alive_at", flat=True).first()
     patience = timedelta(seconds=uptime.MISSED_MARKS * settings.UPTIME_MARK)
-    return marked if marked and timezone.now() - marked > patience else None
+    return marked if marked and clock.now() - marked > patience else None
 
 
 async def exposition(request: HttpRequest) -> HttpResponse:
@@ -69,7 +68,7 @@ async def exposition(request: HttpRequest) -> HttpResponse:
 
 
 def _measure() -> bytes:
-    now = timezone.now()
+    now = clock.now()
     for count in queries.counts(now):
         metrics.agents.labels(count.word).set(count.n)
     metrics.anomalies.clear()

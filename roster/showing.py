@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.template.loader import get_template
-from django.utils import timezone
 from django.utils.safestring import mark_safe
 from markdown_it import MarkdownIt
 
-from . import directory, drawing, explain, queries, rows, states
+from . import clock, directory, drawing, explain, queries, rows, states
 from .glance import Glance, glance, notices
 from .models import Agent, Profile
 
@@ -60,7 +59,7 @@ _openings: dict[str, tuple[int, Glance, str]] = {}
 def opening(version: int) -> str:
     """The end of the first message to a page: everything above its rows, and the cursor. Rendered once a version and
     glance."""
-    now = timezone.now()
+    now = clock.now()
     seen, kept = glance(version, now), _openings.get("roster")
     if not (kept and kept[0] == version and kept[1] is seen):
         kept = _openings["roster"] = (version, seen, _message(above(seen, now), version, now))
@@ -70,7 +69,7 @@ def opening(version: int) -> str:
 def tail(version: int, told: Glance | None) -> tuple[Glance, str]:
     """The present glance, and the end of a message to pages that show ``told``: what differs above their rows, and the
     cursor."""
-    now = timezone.now()
+    now = clock.now()
     seen, parts = glance(version, now), {}
     if told is None or not seen.shows_the_same(told):
         parts = above(seen, now)
@@ -122,7 +121,7 @@ def agent(row: rows.Row, now: datetime) -> dict:
 
 def agent_message(pk: int) -> str:
     """The live parts of the page of the agent with key ``pk``."""
-    now = timezone.now()
+    now = clock.now()
     slug = Agent.objects.values_list("slug", flat=True).get(pk=pk)
     context = agent(queries.one(slug, now), now) | {"notices": notices(now)}
     return get_template("live/agent_message.html").render(context)

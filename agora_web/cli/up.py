@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import address, bootstrap
 from .environment import Environment, running_version
-from .errors import Refusal, Stopped
+from .errors import Stopped
 from .handle import Claim
 from .hub import Hub
 from .output import Output

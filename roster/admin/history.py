@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from django.contrib import admin, messages
-from django.utils import timezone
 from django.utils.text import Truncator
 
+from roster import clock
 from roster.models import Act, Agent, Anomaly, HubUptime, PresenceEdge, SweepRun
 from roster.services import guard
 
@@ -84,7 +84,7 @@ class AnomalyAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Release held presence edges now")
     def release(self, request, chosen):
-        released = guard.release(by=request.user.username, now=timezone.now())
+        released = guard.release(by=request.user.username, now=clock.now())
         self.message_user(request, f"{released} holds released; the next sweep records the edges.", messages.SUCCESS)
 
 

@@ -7,9 +7,8 @@ from django.contrib import admin
 from django.db.models import OuterRef, Subquery
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
 
-from roster import states
+from roster import clock, states
 from roster.models import Agent, Node, Profile
 from roster.services import profiles, registry
 
@@ -64,7 +63,7 @@ class AgentAdmin(OpenFormAdmin):
         return self._presence(agent).reason
 
     def _presence(self, agent) -> states.Presence:
-        return states.presence(agent.facts(agent.declared_mode), timezone.now())
+        return states.presence(agent.facts(agent.declared_mode), clock.now())
 
     def view_on_site(self, agent):
         return reverse("agent", args=[agent.slug])
@@ -76,7 +75,7 @@ class AgentAdmin(OpenFormAdmin):
 
     def save_model(self, request, agent, form, change):
         wanted = {name: getattr(agent, name) for name in registry.EDITABLE}
-        by, now = request.user.username, timezone.now()
+        by, now = request.user.username, clock.now()
         if change:
             registry.edit(agent, {name: wanted[name] for name in wanted if name in form.changed_data}, by=by, now=now)
         else:
@@ -119,4 +118,4 @@ class ProfileAdmin(OpenFormAdmin):
 
     def save_model(self, request, profile, form, change):
         columns = form.changed_data if change else profiles.COLUMNS
-        profiles.save(profile, by=request.user.username, now=timezone.now(), columns=columns)
+        profiles.save(profile, by=request.user.username, now=clock.now(), columns=columns)

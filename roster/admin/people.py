@@ -9,9 +9,8 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
-from django.utils import timezone
 
-from roster import access, states
+from roster import access, clock, states
 from roster.models import Agent
 from roster.services import people
 
@@ -95,7 +94,7 @@ class PersonAdmin(KeptAdmin, UserAdmin):
 
     def save_model(self, request, user, form, change):
         super().save_model(request, user, form, change)
-        by, now = request.user.username, timezone.now()
+        by, now = request.user.username, clock.now()
         people.welcome(user, by=by, now=now)
         people.give_role(user, form.cleaned_data["role"], by=by, now=now)
         if change and form.changed_data:

@@ -6,9 +6,8 @@ from django.contrib import admin, messages
 from django.db.models import Q
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils import timezone
 
-from roster import access
+from roster import access, clock
 from roster.models import Agent, Node, Token
 from roster.services import tokens
 
@@ -67,7 +66,7 @@ class TokenAdmin(KeptAdmin):
         return token.agent or token.node or "new agents"
 
     def save_model(self, request, token, form, change):
-        by, now = request.user.username, timezone.now()
+        by, now = request.user.username, clock.now()
         owner = {"agent": token.agent, "node": token.node}
         request.raw_token = tokens.issue(token.kind, by=by, now=now, label=token.label, **owner)
         token.pk = Token.objects.get(digest=access.digest(request.raw_token)).pk
@@ -92,12 +91,12 @@ class TokenAdmin(KeptAdmin):
 
     @admin.action(description="Revoke: the next call with it is refused", permissions=["change"])
     def revoke(self, request, chosen):
-        ended = sum(tokens.revoke(each, by=request.user.username, now=timezone.now()) for each in chosen)
+        ended = sum(tokens.revoke(each, by=request.user.username, now=clock.now()) for each in chosen)
         self.message_user(request, f"{ended} revoked.", messages.SUCCESS)
 
     @admin.action(description="Rotate: revoke and issue another for the same owner", permissions=["change"])
     def rotate(self, request, chosen):
-        by, now = request.user.username, timezone.now()
+        by, now = request.user.username, clock.now()
         valid = [each for each in chosen if each.revoked_at is None]
         if not valid:
             return self.message_user(request, "These were revoked before: nothing was rotated.", messages.WARNING)

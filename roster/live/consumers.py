@@ -10,10 +10,9 @@ from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.sessions.models import Session
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from roster import access, directory, metrics, queries, schemas, showing
+from roster import access, clock, directory, metrics, queries, schemas, showing
 from roster.glance import Notice
 from roster.models import Agent
 from roster.offload import in_database
@@ -73,19 +72,19 @@ class LivePage(AsyncWebsocketConsumer):
     async def still(self) -> None:
         """Nothing is newer than what the page shows. It is told so now and then: a line that is silent looks dead."""
         if asyncio.get_running_loop().time() - self._said >= QUIET:
-            await self.say(json.dumps({"now": schemas.stamp(timezone.now())}))
+            await self.say(json.dumps({"now": schemas.stamp(clock.now())}))
 
     def _refusal(self) -> int | None:
         """Why this socket may not go on: the session ended, the person was deactivated or holds no role any more."""
         session = self.scope["session"]
-        stored = Session.objects.filter(pk=session.session_key, expire_date__gt=timezone.now()).first()
+        stored = Session.objects.filter(pk=session.session_key, expire_date__gt=clock.now()).first()
         data = stored.get_decoded() if stored else {}
-        user = access.active_user(data, timezone.now())
+        user = access.active_user(data, clock.now())
         if user is None:
             return SIGNED_OUT
         if access.role_of(user) is None:
             return NO_RIGHT
-        people.at_a_page(user, timezone.now())
+        people.at_a_page(user, clock.now())
         return None
 
     async def _watch_session(self) -> None:
@@ -108,7 +107,7 @@ class RosterPage(LivePage):
 
     async def open(self) -> tuple[int, list[Row]]:
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
-        page = await in_database(queries.page, self.selection, timezone.now())
+        page = await in_database(queries.page, self.selection, clock.now())
         self.profiles, self.table = page.profiles, Table(self.selection, page)
         text = await in_database(showing.opening, page.version)
         if not self._is_at(page.version):
@@ -122,7 +121,7 @@ class RosterPage(LivePage):
         have turned a word on it either."""
         asked = parse_qs(self.scope["query_string"].decode("latin-1"))
         made = parse_datetime(asked.get("as_of", [""])[0].replace(" ", "+"))
-        return asked.get("rev") == [str(version)] and made is not None and timezone.now() - made < FRESH
+        return asked.get("rev") == [str(version)] and made is not None and clock.now() - made < FRESH
 
     def shown(self) -> set[int]:
         return self.table.agents()
@@ -149,7 +148,7 @@ class AgentPage(LivePage):
     async def open(self) -> tuple[int, list[Row]]:
         self.pk, self._notices = int(self.scope["url_route"]["kwargs"]["pk"]), None
         version, _ = await in_database(directory.versions)
-        rows = await in_database(queries.by_keys, [self.pk], timezone.now())
+        rows = await in_database(queries.by_keys, [self.pk], clock.now())
         await self._send()
         return version, rows
 

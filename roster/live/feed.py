@@ -15,9 +15,8 @@ from typing import Protocol
 
 from channels.layers import get_channel_layer
 from django.template.loader import get_template
-from django.utils import timezone
 
-from roster import directory, events, metrics, queries, schemas, showing
+from roster import clock, directory, events, metrics, queries, schemas, showing
 from roster.glance import Glance, Notice
 from roster.offload import in_database
 from roster.rows import Row
@@ -174,7 +173,7 @@ class Feed:
         """Brings the rows on show up to date where time moved them: the word whole, a newer last_seen as a time."""
         on_show = set().union(*(page.shown() for page in self.pages)) if self.pages else set()
         self._told = {pk: face for pk, face in self._told.items() if pk in on_show}
-        rows = await in_database(queries.by_keys, list(on_show), timezone.now())
+        rows = await in_database(queries.by_keys, list(on_show), clock.now())
         turned = [row for row in rows if self._told.get(row.pk, _face(row))[0] != _face(row)[0]]
         times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
         self._told |= {row.pk: _face(row) for row in rows}
@@ -198,7 +197,7 @@ def _face(row: Row) -> tuple:
 def _changed(version: int) -> tuple[int, list[Rendered], int]:
     """The version now, the rows changed since ``version``, and the version of the profiles: read last, so that an edit
     in between is told now or moves the first."""
-    current, rows = queries.changed_since(version, timezone.now())
+    current, rows = queries.changed_since(version, clock.now())
     return current, render(rows), directory.versions()[1]
 
 
@@ -206,7 +205,7 @@ def render(rows: list[Row]) -> list[Rendered]:
     """Each row's ``<tr>``, from the same template as the page."""
     if not rows:
         return []
-    template, now = get_template("roster/_row.html"), timezone.now()
+    template, now = get_template("roster/_row.html"), clock.now()
     return [Rendered(row, template.render({"row": row, "now": now})) for row in rows]
 
 

@@ -6,7 +6,6 @@ from django.db.models import Q
 from .agent import Agent
 from .base import KeptModel, KeptQuerySet, NothingIsDeleted
 
-
 # written as two comparisons, since SQLite does not see that a query's list of kinds is that of an index
 IS_ACT = ~Q(kind="presence") & ~Q(kind="activity")
 

@@ -4,11 +4,10 @@ import re
 from datetime import UTC, datetime
 
 from django import template
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from roster import explain, queries, rows
+from roster import clock, explain, queries, rows
 
 register = template.Library()
 
@@ -185,4 +184,4 @@ def _mark(mark: str) -> SafeString:
 
 
 def _now(context: template.Context) -> datetime:
-    return (context.get("now") or timezone.now()).astimezone(UTC)
+    return (context.get("now") or clock.now()).astimezone(UTC)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from roster import queries, showing
+from roster import clock, queries, showing
 
 from .around import for_role
 from .refused import no_agent
@@ -16,7 +15,7 @@ from .refused import no_agent
 @require_safe
 @for_role("viewer")
 def agent(request: HttpRequest, slug: str) -> HttpResponse:
-    now = timezone.now()
+    now = clock.now()
     row = queries.one(slug, now)
     if row is None:
         return no_agent(request, slug)

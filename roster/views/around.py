@@ -6,9 +6,8 @@ import logging
 from functools import cached_property, partial, wraps
 
 from django.http import HttpRequest
-from django.utils import timezone
 
-from roster import access, glance
+from roster import access, clock, glance
 
 from .refused import beyond, to_sign_in
 
@@ -38,8 +37,8 @@ def around(request: HttpRequest) -> dict:
     """What every page has around its own content."""
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
-        return {"person": None, "now": timezone.now(), "notices": [], "nav": ""}
-    now = timezone.now()
+        return {"person": None, "now": clock.now(), "notices": [], "nav": ""}
+    now = clock.now()
     # asked for by the pages that show them only: the admin has its own
     return {"person": person_of(request), "now": now, "notices": partial(glance.notices, now), "nav": ""}
 

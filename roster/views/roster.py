@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from roster import queries, showing
+from roster import clock, queries, showing
 from roster.glance import glance
 from roster.models import Node
 
@@ -22,7 +21,7 @@ ANY = {"lifecycle": "employed"}  # what no choice means, where it is not "any"
 @require_safe
 @for_role("viewer")
 def roster(request: HttpRequest) -> HttpResponse:
-    now, selection = timezone.now(), showing.selection(request.GET)
+    now, selection = clock.now(), showing.selection(request.GET)
     page = queries.page(selection, now)
     asked = _asked(selection)
     here = urlencode(asked | ({"after": selection.after} if selection.after else {}))

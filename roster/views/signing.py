@@ -9,11 +9,10 @@ from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from roster import access, limits
+from roster import access, clock, limits
 from roster.errors import TooMany
 from roster.services import people
 
@@ -65,7 +64,7 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """A one-time link from the hub's own terminal. It is the credential itself, so opening it signs in."""
-    user = people.use_link(secret, timezone.now())
+    user = people.use_link(secret, clock.now())
     if user is None:
         log.warning("sign-in link refused, from %s", request.META.get("REMOTE_ADDR", ""))
         context = {"form": AuthenticationForm(request), "error": "This sign-in link was used, is too old, or is wrong."}
@@ -76,8 +75,8 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _let_in(request: HttpRequest, user) -> None:
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    request.session["signed_in_at"] = timezone.now().isoformat()
-    people.signed_in(user, timezone.now())
+    request.session["signed_in_at"] = clock.now().isoformat()
+    people.signed_in(user, clock.now())
 
 
 @require_POST

@@ -107,7 +107,7 @@ async def test_a_filter_that_means_nothing_is_refused_by_name(api, fleet, query)
 async def test_a_cursor_over_the_events_waits_for_an_edge(api, fleet):
     own = bearer(fleet.agent)
     first = (await api.get("/api/events?limit=500", headers=own)).json()
-    keys = {"id", "at", "kind", "agent", "by", "before", "after", "reason"}
+    keys = {"id", "at", "kind", "agent", "by", "before", "before_since", "after", "reason"}
     assert all(set(each) == keys for each in first["events"])
     assert (await api.get(f"/api/events?after={first['next']}", headers=own)).json() == {
         "events": [],

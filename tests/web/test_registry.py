@@ -31,7 +31,7 @@ async def test_registering_gives_the_token_once(api, fleet):
     assert again.status_code == 200 and "token" not in again.json()
     told = (await api.get("/api/agents/nora", headers=own)).json()
     assert AGENT <= set(told) and "token" not in told
-    assert set(told["activity"]) == {"value", "raw", "source", "verified", "as_of"}
+    assert set(told["activity"]) == {"value", "raw", "source", "verified", "as_of", "since"}
     assert (told["status"], told["task"], told["meta"]) == ("working: notes", "notes", {"team": "docs"})
     assert (told["expected_interval"], told["liveness_mode"], told["presence"]) == (60, "async", "live")
 

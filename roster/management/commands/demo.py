@@ -12,8 +12,8 @@ from urllib.request import Request, urlopen
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
+from roster import clock
 from roster.models import Agent, Token
 from roster.services import tokens
 
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         except HubAway:
             self.stdout.write(f"The hub is away; the demo agents leave its roster by themselves within {TTL} s.")
         for token in Token.objects.filter(agent__slug__in=FLEET, revoked_at=None):
-            tokens.revoke(token, by="demo", now=timezone.now(), reason="the demo ended")
+            tokens.revoke(token, by="demo", now=clock.now(), reason="the demo ended")
 
     def running_hub(self) -> dict:
         try:
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         """A token of demo agent ``slug``, which an earlier demo may have registered already."""
         known = Agent.objects.filter(slug=slug).first()
         if known is not None:
-            return tokens.issue("agent", by="demo", now=timezone.now(), agent=known, label="demo")
+            return tokens.issue("agent", by="demo", now=clock.now(), agent=known, label="demo")
         body = {"status": "idle", "liveness_mode": "ephemeral", "ttl": TTL, "meta": {"demo": True}}
         return self.call(up, "PUT", f"/api/agents/{slug}", up["enrolment_token"], body)["token"]
 

@@ -5,8 +5,8 @@ import json
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.utils import timezone
 
+from roster import clock
 from roster.models import Token
 from roster.services import people, tokens
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args, **options):
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, stdout=self.stderr)
-        now = timezone.now()
+        now = clock.now()
         people.make_roles()
         admin = people.first_admin(now)
         for old in Token.objects.filter(kind="enrolment", label=LABEL, revoked_at=None):

@@ -4,8 +4,8 @@ import json
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.utils import timezone
 
+from roster import clock
 from roster.errors import NotFound
 from roster.management.terminal import TerminalCommand
 from roster.services import people
@@ -19,7 +19,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args, username, **options):
         try:
-            secret = people.sign_in_link(username, by="terminal", now=timezone.now())
+            secret = people.sign_in_link(username, by="terminal", now=clock.now())
         except NotFound as why:
             raise CommandError(why.message) from None
         self.stdout.write(f"{base_url()}/sign-in/link/{secret}/")

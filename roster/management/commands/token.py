@@ -1,8 +1,8 @@
 """Tokens from the terminal, also while the hub runs."""
 
 from django.core.management.base import CommandError
-from django.utils import timezone
 
+from roster import clock
 from roster.errors import HubError
 from roster.management.terminal import TerminalCommand
 from roster.models import Agent, Node
@@ -32,7 +32,7 @@ class Command(TerminalCommand):
         if (kind == "enrolment") == bool(name):
             raise CommandError("An enrolment token has no name, every other kind needs one.")
         owner = {} if kind == "enrolment" else self.owner(kind, name)
-        self.stdout.write(tokens.issue(kind, by="terminal", now=timezone.now(), label="terminal", **owner))
+        self.stdout.write(tokens.issue(kind, by="terminal", now=clock.now(), label="terminal", **owner))
 
     def owner(self, kind: str, name: str) -> dict:
         if kind == "node":
@@ -47,5 +47,5 @@ class Command(TerminalCommand):
 
     def revoke(self, prefix: str) -> None:
         token = tokens.by_prefix(prefix)
-        ended = tokens.revoke(token, by="terminal", now=timezone.now())
+        ended = tokens.revoke(token, by="terminal", now=clock.now())
         self.stdout.write(f"{token.prefix} is revoked." if ended else f"{token.prefix} was revoked before.")
