@@ -5,7 +5,7 @@ from __future__ import annotations
 from roster.models import Act, Agent, Anomaly, Node, PresenceEdge, Profile, Token
 
 MEMBERS = {  # as many rows as the fleet has members: a search looks at each of them once
-    "agent": ("", "?q=agent-000777", "?q=nobody-at-all", "?lifecycle__exact=retired", "?o=8", "?p=20"),
+    "agent": ("", "?q=agent-000777", "?q=nobody-at-all", "?lifecycle__exact=retired", "?o=7", "?o=-7", "?p=20"),
     "profile": ("", "?q=Title+990", "?q=nobody-at-all", "?liveness_mode__exact=always-on"),
     "node": ("", "?q=node-0"),
     "token": ("", "?kind__exact=enrolment", "?state=revoked", "?p=10"),

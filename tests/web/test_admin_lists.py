@@ -151,3 +151,11 @@ def test_what_is_over_is_told_from_what_still_holds(boss):
     assert shown(boss.get("/admin/roster/token/?state=valid"), "owner") == ["agent-000000"]
     assert boss.get("/admin/roster/anomaly/?state=open").context["cl"].result_count == 0
     assert boss.get("/admin/roster/anomaly/?state=closed").context["cl"].result_count == 1
+
+
+def test_agents_can_be_put_in_the_order_in_which_they_were_last_seen(boss):
+    now = timezone.now()
+    volume.members(range(3), now)
+    seen = Agent.objects.filter(modality="ai").order_by("last_seen").values_list("slug", flat=True)
+    assert [slug for slug in shown(boss.get("/admin/roster/agent/?o=7"), "slug") if slug != "boss"] == list(seen)
+    assert seen[0] == "agent-000002"
