@@ -17,13 +17,14 @@ from .filters import ActedBy, KindFilter, OpenOrClosed, UntilDay
 
 def difference(before, after) -> str:
     """What an event changed, on one line: the two values, or each named value that it had or got."""
-    if not isinstance(before, dict) and not isinstance(after, dict):
-        return " → ".join(str(each) for each in (before, after) if each is not None)
-    old, new = before or {}, after or {}
-    return ", ".join(f"{name}: {_values(name, old, new)}" for name in {**old, **new})
+    sides = [each for each in (before, after) if each is not None]
+    if not all(isinstance(each, dict) for each in sides):
+        return " → ".join(str(each) or "none" for each in sides)
+    names = dict.fromkeys(name for side in sides for name in side)
+    return ", ".join(f"{name}: {_values(name, sides)}" for name in names)
 
 
-def _values(name: str, *sides: dict) -> str:
+def _values(name: str, sides: list[dict]) -> str:
     return " → ".join(json.dumps(side[name], ensure_ascii=False) for side in sides if name in side)
 
 

@@ -128,6 +128,8 @@ def test_an_event_says_on_one_line_what_it_changed(boss):
     assert history.difference("live", "dormant") == "live → dormant"
     assert history.difference({"prefix": "a"}, None) == 'prefix: "a"'
     assert history.difference(None, None) == ""
+    assert history.difference("", "admin") == "none → admin"
+    assert history.difference("one", {"of": "each"}) == "one → {'of': 'each'}"
 
 
 def test_the_history_of_an_agent_is_its_journal(boss):
