@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .queries import Hour
+from .queries import DISABLED, Hour
 
 WIDTH, HEIGHT, GAP = 10, 30, 1  # of an hour in the band, in units of its view box
 LEAST = 1  # height of the smallest count that is not zero, so that one agent among thousands can be seen
@@ -34,7 +34,7 @@ def band(hours: Sequence[Hour]) -> list[Column]:
 
 
 def _stack(hour: Hour, most: int) -> tuple[Bar, ...]:
-    here = [tally for tally in hour.counts if tally.n]
+    here = [tally for tally in hour.counts if tally.n and tally.word != DISABLED]
     room = HEIGHT - LEAST * len(here)
     top, bars = HEIGHT, []
     for tally in here:

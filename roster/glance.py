@@ -42,7 +42,7 @@ class Glance:
 
     @property
     def total(self) -> int:
-        return sum(count.n for count in self.counts)
+        return queries.total(self.counts)
 
     def shows_the_same(self, other: Glance) -> bool:
         """Whether a page that shows ``other`` has nothing to change, the moment of counting apart."""

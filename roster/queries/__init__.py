@@ -4,10 +4,11 @@ from .history import event_kinds, events_of, last_event_before
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
 from .near import near
-from .overview import SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you
+from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
 from .words import is_listed, presence_word
 
 __all__ = [
+    "DISABLED",
     "Hour",
     "Need",
     "Page",
@@ -31,4 +32,5 @@ __all__ = [
     "page",
     "presence_word",
     "profile_key",
+    "total",
 ]

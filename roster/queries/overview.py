@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -13,7 +14,9 @@ from roster.models import Agent, Anomaly, PresenceHour
 from .lists import Selection, strays
 from .words import SAYS, is_urgent, presence_word
 
-SHOWN_WORDS = (states.LIVE, states.SILENT, states.DORMANT, states.UNKNOWN, "disabled")
+LISTED_WORDS = (states.LIVE, states.SILENT, states.DORMANT, states.UNKNOWN)
+DISABLED = "disabled"  # another axis: who is disabled has a presence as well, and counts there too
+SHOWN_WORDS = (*LISTED_WORDS, DISABLED)
 HOURS = 24  # of the band
 NEEDS = 20  # of each kind; a list that is longer is not read
 
@@ -24,15 +27,21 @@ class Tally:
     n: int
 
 
+def total(tallies: Iterable[Tally]) -> int:
+    """How many agents ``tallies`` count: each has one presence."""
+    return sum(tally.n for tally in tallies if tally.word != DISABLED)
+
+
 def counts(now: datetime) -> list[Tally]:
-    """How many listed agents there are of each word; a disabled one counts as disabled, not by its presence."""
+    """How many listed agents there are of each presence, and how many are disabled, whatever their presence."""
     listed = Selection().agents(now)
     found = dict.fromkeys(SHOWN_WORDS, 0)
     for word, enabled, n in listed.values_list("word", "enabled").annotate(n=Count("pk")).order_by():
-        found[word if enabled else "disabled"] += n
+        found[word] += n
+        found[DISABLED] += 0 if enabled else n
     profiles = directory.at(directory.versions()[1])
     for slug in strays(profiles):
-        found[rows.of_profile(profiles.by_slug[slug], now).sign] += 1
+        found[rows.of_profile(profiles.by_slug[slug], now).presence.word] += 1
     return [Tally(word, found[word]) for word in SHOWN_WORDS]
 
 
@@ -51,7 +60,7 @@ class Hour:
 
     @property
     def total(self) -> int:
-        return sum(tally.n for tally in self.counts)
+        return total(self.counts)
 
 
 def last_hours(now: datetime) -> list[Hour]:

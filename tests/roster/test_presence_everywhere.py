@@ -154,7 +154,8 @@ def test_the_counts_are_those_of_the_listed_rows_P04(fleet):
         expected = {word: 0 for word in queries.SHOWN_WORDS}
         for row in everybody(now):
             if queries.Selection().matches(row):
-                expected[row.sign] += 1
+                expected[row.presence.word] += 1
+                expected["disabled"] += not row.enabled
         assert {tally.word: tally.n for tally in queries.counts(now)} == expected
 
 
