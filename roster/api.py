@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Awaitable
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
+from pydantic_core import to_json
 
 from . import access, auth, metrics, queries, rows, schemas, states
 from .body import parse
@@ -188,4 +188,4 @@ def _anomalies(is_open: bool | None, limit: int) -> dict:
 
 
 def _json(body: dict, status: int = 200) -> HttpResponse:
-    return HttpResponse(json.dumps(body), status=status, content_type="application/json")
+    return HttpResponse(to_json(body), status=status, content_type="application/json")

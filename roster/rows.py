@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import F, QuerySet
+
 from . import heard, states
+from .models.agent import facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,22 @@ class Row:
         return self.presence.word != states.UNKNOWN or self.presence.reason != "never seen"
 
 
+STORED = (
+    "pk", "slug", "display_name", "kind", "modality", "liveness_mode", "lifecycle", "enabled", "disabled_reason",
+    "disabled_by", "disabled_at", "home_slug", "waiting", "last_seen", "last_seen_source", "evidence_at", "deadline",
+    "signed_off_at", "live_since", "activity_since", "worked_at", "status", "task", "work_mode", "meta", "heard",
+    "clock_skew", "expected_interval", "ttl", "trust_posture",
+)  # fmt: skip
+
+
+def stored(agents: QuerySet) -> QuerySet:
+    """What ``of_agent`` reads of these agents, as plain tuples: whole models would take half of a long list's time."""
+    return agents.annotate(home_slug=F("home_node__slug")).values_list(*STORED, named=True)
+
+
 def of_agent(agent, now: datetime, profile=None) -> Row:
-    """The row of an agent in the registry; ``profile`` is its directory entry, if it has one."""
-    found = states.presence(agent.facts(profile.mode if profile else None), now)
+    """The row of an agent in the registry, given whole or as ``stored``; ``profile`` is its directory entry, if any."""
+    found = states.presence(facts(agent, profile.mode if profile else None), now)
     doing = states.activity(agent.status, agent.evidence_at, found.word, agent.activity_since)
     here = found.word in (states.LIVE, states.SILENT)
     return Row(
@@ -93,7 +109,7 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         lifecycle=agent.lifecycle,
         enabled=agent.enabled,
         disabled=None if agent.enabled else Disabled(agent.disabled_reason, agent.disabled_by, agent.disabled_at),
-        home_node=agent.home_node.slug if agent.home_node_id else None,
+        home_node=agent.home_slug,
         waiting=agent.waiting,
         last_seen=agent.last_seen,
         last_seen_source=agent.last_seen_source,

@@ -108,7 +108,9 @@ def stamp(moment: datetime | None) -> str | None:
     """RFC 3339 in UTC with a Z (R220)."""
     if moment is None:
         return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def disabled(row: Row) -> dict | None:

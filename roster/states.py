@@ -134,6 +134,7 @@ def _gone(facts: Facts, since: datetime, reason: str, source: str) -> Presence:
     return Presence(word, since, source, facts.evidence_at, reason, deadline=facts.deadline)
 
 
+@lru_cache(1024)  # the windows of a fleet are a few
 def words(span: timedelta) -> str:
     """A span in the two largest units that it has: "1 h 30 min", "45 s"."""
     left, parts = round(span.total_seconds()), []

@@ -33,6 +33,24 @@ class Node(KeptModel):
         return self.slug
 
 
+def facts(agent, profile_mode: str | None = None) -> states.Facts:
+    """What presence depends on, as stored; ``profile_mode`` is the mode its profile declares, if any.
+
+    ``agent`` is an ``Agent``, or just the columns of one that ``rows.stored`` reads.
+    """
+    return states.Facts(
+        mode=agent.liveness_mode,
+        expected_interval=agent.expected_interval,
+        ttl=agent.ttl,
+        evidence_at=agent.evidence_at,
+        evidence_source=agent.last_seen_source,
+        deadline=agent.deadline,
+        signed_off_at=agent.signed_off_at,
+        live_since=agent.live_since,
+        profile_mode=profile_mode,
+    )
+
+
 class Agent(KeptModel):
     """A persistent member of the fleet: an AI, a person or a node's own agent.
 
@@ -114,19 +132,11 @@ class Agent(KeptModel):
             models.CheckConstraint(condition=~Q(kind="node") | Q(home_node__isnull=False), name="node_agent_has_node"),
         ]
 
+    facts = facts
+
+    @property
+    def home_slug(self) -> str | None:
+        return self.home_node.slug if self.home_node_id else None
+
     def __str__(self):
         return self.slug
-
-    def facts(self, profile_mode: str | None = None) -> states.Facts:
-        """What presence depends on, as stored; ``profile_mode`` is the mode its profile declares, if any."""
-        return states.Facts(
-            mode=self.liveness_mode,
-            expected_interval=self.expected_interval,
-            ttl=self.ttl,
-            evidence_at=self.evidence_at,
-            evidence_source=self.last_seen_source,
-            deadline=self.deadline,
-            signed_off_at=self.signed_off_at,
-            live_since=self.live_since,
-            profile_mode=profile_mode,
-        )

@@ -62,7 +62,7 @@ class Selection:
         if self.presence in states.PRESENCES:
             chosen = chosen.filter(word=self.presence)
         else:
-            chosen = chosen.annotate(is_listed=is_listed(now)).filter(is_listed=True)
+            chosen = chosen.filter(is_listed(now))
         if self.presence == "disabled":
             chosen = chosen.filter(enabled=False)
         if self.attention:
@@ -95,7 +95,7 @@ def page(selection: Selection, now: datetime) -> Page:
     """The agents of ``selection``: registry rows, and profiles that no row stands for (R37)."""
     version, profiles_version = directory.versions()
     profiles, order, limit = directory.at(profiles_version), selection.order, selection.limit
-    agents = order.after(selection.agents(now), selection.after).order_by(*order.columns)
+    agents = rows.stored(order.after(selection.agents(now), selection.after).order_by(*order.columns))
     found = [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents[: limit + 1]]
     begin, end = order.cursor_key(selection.after), order.key(found[-1]) if len(found) > limit else None
     here = [slug for slug in strays(profiles) if _between(begin, order.key_of(None, slug), end)]
@@ -139,12 +139,12 @@ def changed_since(version: int, now: datetime) -> tuple[int, list[rows.Row]]:
     """The rows that changed after ``version``, and the version that this answer brings one to."""
     current, profiles_version = directory.versions()
     profiles = directory.at(profiles_version)
-    agents = Agent.objects.select_related("home_node").filter(changed__gt=version, changed__lte=current)
-    return current, [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents.order_by("slug")]
+    agents = rows.stored(Agent.objects.filter(changed__gt=version, changed__lte=current).order_by("slug"))
+    return current, [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]
 
 
 def by_keys(keys: list[int], now: datetime) -> list[rows.Row]:
     """The rows of the agents with these primary keys."""
     profiles = directory.at(directory.versions()[1])
-    agents = Agent.objects.select_related("home_node").filter(pk__in=keys)
+    agents = rows.stored(Agent.objects.filter(pk__in=keys))
     return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Lower, Trim
 
 from roster import states
@@ -20,30 +20,31 @@ OUT_OF_BOUNDS = (
 )
 
 
+MEMBER = Exists(Profile.objects.filter(slug=OuterRef("slug"), liveness_mode__in=states.PERSISTENT))
+PERSISTENT = Q(liveness_mode__in=states.PERSISTENT)
+
+
 def presence_word(now: datetime) -> Case:
     """The word of ``states.presence`` as one SQL expression, for lists and counts (held equal by a property test)."""
-    member = Exists(Profile.objects.filter(slug=OuterRef("slug"), liveness_mode__in=states.PERSISTENT))
-    persistent = Q(liveness_mode__in=states.PERSISTENT)
     gone = Q(signed_off_at__gte=F("evidence_at")) | Q(deadline__lt=now)
     return Case(
         When(OUT_OF_BOUNDS, then=Value(states.UNKNOWN)),
-        When(Q(evidence_at=None) & (persistent | member), then=Value(states.DORMANT)),
+        When(Q(evidence_at=None) & (PERSISTENT | MEMBER), then=Value(states.DORMANT)),
         When(Q(evidence_at=None), then=Value(states.UNKNOWN)),
         When(gone & Q(liveness_mode=states.ASYNC), then=Value(states.DORMANT)),
         When(gone & Q(liveness_mode=states.ALWAYS_ON), then=Value(states.SILENT)),
-        When(gone & member, then=Value(states.DORMANT)),
+        When(gone & MEMBER, then=Value(states.DORMANT)),
         When(gone, then=Value(states.EXPIRED)),
         default=Value(states.LIVE),
         output_field=CharField(),
     )
 
 
-def is_listed(now: datetime) -> Case:
-    """``rows.Row.listed`` in SQL, beside the annotation ``word``."""
-    never = Q(word=states.UNKNOWN, evidence_at=None) & ~OUT_OF_BOUNDS
-    return Case(
-        When(Q(word=states.EXPIRED) | never, then=Value(False)), default=Value(True), output_field=BooleanField()
-    )
+def is_listed(now: datetime) -> Q:
+    """``rows.Row.listed`` in SQL: an ephemeral agent only while it is live, unless its profile makes it a member."""
+    here = Q(signed_off_at=None) | Q(signed_off_at__lt=F("evidence_at"))
+    live = Q(evidence_at__isnull=False, deadline__gte=now) & here
+    return PERSISTENT | live | OUT_OF_BOUNDS | MEMBER
 
 
 SAYS = Lower(Trim("status"))  # as the index ``agent_says`` has it
