@@ -125,10 +125,12 @@ async def _read(receive, limit: int) -> bytes | HubError | None:
 
 async def _send(send, response: HttpResponse, request) -> None:
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
-    headers.append((b"Content-Length", str(len(response.content)).encode()))
+    if response.status_code != HTTPStatus.NOT_MODIFIED:  # its length would be read as that of what it stands for
+        headers.append((b"Content-Length", str(len(response.content)).encode()))
     headers.append((b"X-Request-Id", request_id(request).encode()))
     headers.append((b"Date", http_date().encode()))
-    headers.append((b"Cache-Control", b"no-store"))
+    if "Cache-Control" not in response.headers:
+        headers.append((b"Cache-Control", b"no-store"))
     headers.append((b"X-Content-Type-Options", b"nosniff"))
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})

@@ -7,12 +7,14 @@ from collections.abc import Awaitable
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
 from ninja import Query, Router
 from pydantic_core import to_json
 
 from . import access, auth, metrics, queries, rows, schemas, states
 from .body import parse
 from .errors import Expired, Forbidden, NotRegistered, Unauthorized
+from .listing import listing
 from .models import Anomaly, Event
 from .offload import committed, in_database
 from .services import batch, nodes, registry
@@ -121,12 +123,15 @@ async def list_agents(
     limit: int = Query(100, ge=1, le=500),
     after: str = "",
 ):
-    """Everybody who is listed, in order of id; `next` is the cursor of the following page."""
+    """Everybody who is listed, in order of id; `next` is the cursor of the following page. With the last answer's
+    `ETag` in `If-None-Match` it is 304 while nothing has changed."""
     selection = queries.Selection(
         presence=presence, lifecycle=lifecycle, mode=mode, node=node, q=q, after=after, limit=limit
     )
-    page = await in_database(queries.page, selection, request.received_at)
-    return _json({"agents": [schemas.agent(row) for row in page.rows], "next": page.next, "version": page.version})
+    made = await in_database(listing, selection, request.received_at)
+    headers = {"ETag": made.etag, "Cache-Control": "private, no-cache"}
+    response = HttpResponse(made.body, content_type="application/json", headers=headers)
+    return get_conditional_response(request, etag=made.etag, response=response)
 
 
 @router.get("/agents/{id}", auth=auth.reader, summary="One agent")

@@ -79,6 +79,14 @@ class Row:
             return False
         return self.presence.word != states.UNKNOWN or self.presence.reason != "never seen"
 
+    def turns_at(self, now: datetime) -> list[datetime]:
+        """The moments from ``now`` on after which time alone may change what this row says, whatever is stored."""
+        moments = [session.last_at + heard.RECENT for session in self.sessions]
+        if self.presence.word == states.LIVE:
+            window = states.window(self.mode, self.expected_interval, self.ttl)
+            moments += [self.presence.deadline, self.presence.as_of + window]
+        return [moment for moment in moments if moment >= now]
+
 
 STORED = (
     "pk", "slug", "display_name", "kind", "modality", "liveness_mode", "lifecycle", "enabled", "disabled_reason",

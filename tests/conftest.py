@@ -35,11 +35,12 @@ def _need(found, what: str):
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
     """What a process keeps by version must not outlive the tables that a test leaves empty."""
-    from roster import directory, glance, showing
+    from roster import directory, glance, listing, showing
 
     monkeypatch.setattr(directory, "_kept", None)
     monkeypatch.setattr(glance, "_kept", None)
     monkeypatch.setattr(showing, "_openings", {})
+    listing._kept.clear()
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ LAYERS = {
     "contexts": ("drawing", "glance", "showing"),
     # what meets the outside. ``schemas`` is an edge as well: it builds the line of a batch that a service takes, and
     # no service knows it. Edges may use each other (the admin's and the pages' words are the API's).
-    "edges": ("schemas", "auth", "api", "views", "health", "urls", "tasks", "admin", "live", "templatetags",
+    "edges": ("schemas", "listing", "auth", "api", "views", "health", "urls", "tasks", "admin", "live", "templatetags",
               "management", "apps"),
 }  # fmt: skip
 RANK = {module: rank for rank, names in enumerate(LAYERS.values()) for module in names}

@@ -1,5 +1,6 @@
 """Reads that span tables: the lists, the counts, the hub's own state, and one agent with everything about it."""
 
+from .fingerprint import fingerprint
 from .history import event_kinds, events_of, last_event_before
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
@@ -20,6 +21,7 @@ __all__ = [
     "counts",
     "event_kinds",
     "events_of",
+    "fingerprint",
     "held_back",
     "is_listed",
     "last_event_before",
