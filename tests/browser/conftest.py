@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.looking import Look
+from tests.browser.pages import people
 
 WIDE = {"width": 1280, "height": 800}
 
@@ -32,6 +33,13 @@ def signed_in(chromium, hub) -> dict:
     state = context.storage_state()
     context.close()
     return state
+
+
+@pytest.fixture(scope="session")
+def fleet(hub):
+    """The hub with somebody to show on each of ``PAGES``."""
+    people(hub)
+    return hub
 
 
 @pytest.fixture

@@ -10,16 +10,17 @@ PATIENCE = 10_000  # milliseconds that a change may take where its speed is not 
 class Look:
     """A page in a context of its own; ``complaints`` gathers console errors, violations and foreign requests.
 
-    ``expected`` holds how messages begin that the test itself brings about.
+    ``expected`` holds how messages begin that the test itself brings about; ``answers`` is all that was fetched.
     """
 
     def __init__(self, context, url: str):
-        self.url, self.complaints, self.refused, self.expected = url, [], 0, ()
+        self.url, self.complaints, self.refused, self.expected, self.answers = url, [], 0, (), []
         self.page = context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("request", self._asked)
+        self.page.on("response", self._heard)
         self.page.on("dialog", self._popped)
 
     def go(self, path: str, live: bool = True, refused: int = 0) -> Look:
@@ -66,6 +67,9 @@ class Look:
     def _asked(self, request) -> None:
         if not request.url.startswith((self.url, "data:", self.url.replace("http", "ws", 1))):
             self.complaints.append(f"foreign request: {request.url}")
+
+    def _heard(self, response) -> None:
+        self.answers.append(response)
 
     def _popped(self, dialog) -> None:
         self.complaints.append(f"dialog: {dialog.message}")

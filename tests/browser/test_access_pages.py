@@ -9,61 +9,14 @@ from django.template.loader import render_to_string
 
 from agora_web.middleware import POLICY
 from tests.browser.access import accessible
+from tests.browser.pages import PAGES
 from tests.front import fakes
 
 pytestmark = pytest.mark.browser
-PREPARE = """
-from django.contrib.auth.models import User
-from django.utils import timezone
-from roster.models import Profile
-from roster.services import people, profiles
-now = timezone.now()
-people.give_role(User.objects.create_user("access-viewer"), "viewer", by="test", now=now)
-profiles.save(
-    Profile(slug="access-profiled", title="Release writer", role="writes notes", contact="mira", capabilities=["notes"],
-            body="# Notes\\n\\nSee [the rules](https://example.org/).\\n\\n## How\\n\\n- one\\n\\n`code`",
-            liveness_mode="async"),
-    by="test", now=now)
-"""
 HELD = {
     "held": [fakes.Thing(evidence={"would_flip": 9, "live": 12}, subject="the dormancy sweep", opened_at=fakes.NOW)],
     "rows": [fakes.row(1, presence=fakes.presence("dormant", as_of=None), last_seen=None)],
     "may": True,
-}
-
-
-@pytest.fixture(scope="module")
-def fleet(hub):
-    """Agents in each presence and activity that a page draws in its own way."""
-    hub.register("access-live", status="working: release notes", work_mode="deep", liveness_mode="async")
-    hub.register("access-error", status="error", task="cannot reach the build machine " * 9, liveness_mode="always-on")
-    gone = hub.client(hub.register("access-dormant", liveness_mode="async"))
-    gone.post("/api/agents/access-dormant/sign-off", json={}).raise_for_status()
-    doubled = hub.client(hub.register("access-doubled", liveness_mode="async"))
-    for session in ("one", "two", "one", "two"):
-        doubled.post("/api/heartbeat", json={"session": session, "host": "harbor"}).raise_for_status()
-    hub.command("shell", "-c", PREPARE)
-    return hub
-
-
-# name: the address, and whether the page is live
-PAGES = {
-    "the roster": ("/?q=access-", True),
-    "the roster filtered to nothing": ("/?q=no-such-agent", True),
-    "an agent": ("/agents/access-live/", True),
-    "an agent with sessions": ("/agents/access-doubled/", True),
-    "an agent that is dormant": ("/agents/access-dormant/", True),
-    "an agent that needs somebody": ("/agents/access-error/", True),
-    "an agent known by its profile only": ("/agents/access-profiled/", False),
-    "no held edges": ("/guard/", False),
-    "the admin": ("/admin/", False),
-    "the admin's list": ("/admin/roster/agent/?liveness_mode__exact=async", False),
-    "the admin's form": ("/admin/roster/agent/1/change/", False),
-    "the admin's empty form": ("/admin/roster/profile/add/", False),
-    "the admin's people": ("/admin/auth/user/", False),
-    "the admin's tokens": ("/admin/roster/token/", False),
-    "the admin's journal": ("/admin/roster/act/?by=hub", False),
-    "the admin's list without a match": ("/admin/roster/presenceedge/?q=nobody", False),
 }
 
 

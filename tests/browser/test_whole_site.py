@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from pathlib import Path
 
 import pytest
 
+from roster import showing
 from tests.browser.conftest import WIDE
+from tests.browser.pages import PAGES
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
+SHEET = Path(__file__).parents[2] / "static" / "css" / "agora.css"
+# What a page says, apart from what its scripts are for: ages, times in the reader's zone, the state of the line.
+SAID = r"""() => { const copy = document.querySelector("main").cloneNode(true);
+  for (const moving of copy.querySelectorAll("time, [hidden], #summary, #connection, #news")) moving.remove();
+  return copy.textContent.replace(/\s+/g, " ") }"""
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +86,51 @@ def test_without_javascript_the_pages_are_whole_and_their_forms_work(look, seede
     plain.refused = 401
     plain.page.locator("button.main").click()
     plain.sees("main [role=alert]", "correct")
+
+
+@pytest.fixture(scope="module")
+def full(fleet):
+    """A roster with more rows than one page has, each with a long task."""
+    with fleet.client() as client:
+        for n in range(showing.PAGE + 1):
+            body = {
+                "status": f"working: step {n}",
+                "task": f"{n} of a rather long task " * 12,
+                "liveness_mode": "async",
+            }
+            client.put(f"/api/agents/full-{n:02}", json=body).raise_for_status()
+    return fleet
+
+
+WEIGHED = {name: where for name, where in PAGES.items() if not where[0].startswith("/admin/")}
+WEIGHED |= {"a full page": ("/?q=full-", True)}
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_every_page_weighs_less_than_100_kb_with_everything_it_loads(look, full, name):
+    """For a browser with an empty cache, each body gzipped, as a proxy in front of the hub sends it."""
+    path, live = WEIGHED[name]
+    weights = {answer.url: len(gzip.compress(answer.body())) for answer in look(path, live).answers}
+    assert any("css" in address for address in weights)
+    assert sum(weights.values()) < 100_000, weights
+
+
+def test_the_one_sheet_is_small():
+    assert SHEET.stat().st_size < 30_000
+
+
+@pytest.mark.parametrize("path", ["/?q=site-", "/agents/site-agent/", "/guard/"])
+def test_a_page_is_painted_whole_before_its_scripts_have_come(look, seeded, path):
+    """All but the few lines that choose the theme are held back, and add nothing to what the page says."""
+    slow, held = look("/sign-in/", live=False), []
+    slow.page.route(re.compile(r"/static/(vendor|js/(?!theme)).*\.js"), lambda each: held.append(each))
+    slow.page.goto(slow.url + path, wait_until="commit")
+    slow.page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+    slow.page.wait_for_function("() => document.readyState !== 'loading'")
+    painted = slow.page.evaluate(SAID)
+    assert ("site-agent" if "site-" in path else "Nothing is held") in painted and held
+    for each in held:
+        each.continue_()
+    slow.page.wait_for_load_state()
+    slow.page.unroute_all()
+    assert slow.page.evaluate(SAID) == painted

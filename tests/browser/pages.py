@@ -1,0 +1,52 @@
+"""Every page that a signed-in person can open, and a fleet that gives each of them something to show.
+
+A new page is added to ``PAGES`` once: what has to hold for all pages is asked of it from then on.
+"""
+
+from __future__ import annotations
+
+PREPARE = """
+from django.contrib.auth.models import User
+from django.utils import timezone
+from roster.models import Profile
+from roster.services import people, profiles
+now = timezone.now()
+people.give_role(User.objects.create_user("access-viewer"), "viewer", by="test", now=now)
+profiles.save(
+    Profile(slug="access-profiled", title="Release writer", role="writes notes", contact="mira", capabilities=["notes"],
+            body="# Notes\\n\\nSee [the rules](https://example.org/).\\n\\n## How\\n\\n- one\\n\\n`code`",
+            liveness_mode="async"),
+    by="test", now=now)
+"""
+
+# name: the address, and whether the page is live
+PAGES = {
+    "the roster": ("/?q=access-", True),
+    "the roster filtered to nothing": ("/?q=no-such-agent", True),
+    "an agent": ("/agents/access-live/", True),
+    "an agent with sessions": ("/agents/access-doubled/", True),
+    "an agent that is dormant": ("/agents/access-dormant/", True),
+    "an agent that needs somebody": ("/agents/access-error/", True),
+    "an agent known by its profile only": ("/agents/access-profiled/", False),
+    "no held edges": ("/guard/", False),
+    "the admin": ("/admin/", False),
+    "the admin's list": ("/admin/roster/agent/?liveness_mode__exact=async", False),
+    "the admin's form": ("/admin/roster/agent/1/change/", False),
+    "the admin's empty form": ("/admin/roster/profile/add/", False),
+    "the admin's people": ("/admin/auth/user/", False),
+    "the admin's tokens": ("/admin/roster/token/", False),
+    "the admin's journal": ("/admin/roster/act/?by=hub", False),
+    "the admin's list without a match": ("/admin/roster/presenceedge/?q=nobody", False),
+}
+
+
+def people(hub) -> None:
+    """Agents in each presence and activity that a page draws in its own way, and a viewer."""
+    hub.register("access-live", status="working: release notes", work_mode="deep", liveness_mode="async")
+    hub.register("access-error", status="error", task="cannot reach the build machine " * 9, liveness_mode="always-on")
+    gone = hub.client(hub.register("access-dormant", liveness_mode="async"))
+    gone.post("/api/agents/access-dormant/sign-off", json={}).raise_for_status()
+    doubled = hub.client(hub.register("access-doubled", liveness_mode="async"))
+    for session in ("one", "two", "one", "two"):
+        doubled.post("/api/heartbeat", json={"session": session, "host": "harbor"}).raise_for_status()
+    hub.command("shell", "-c", PREPARE)
