@@ -75,6 +75,14 @@ class ContentSecurityPolicy(MiddlewareMixin):
         return response
 
 
+class NotKept(MiddlewareMixin):
+    """No answer but a static file is kept anywhere: Back asks again, and shows nothing to who signed out (F096)."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
 class SessionLimits(MiddlewareMixin):
     """Ends a sign-in after a week, and one that was not used for half a day (Django's own cookie age does that)."""
 
