@@ -5,11 +5,12 @@
   const region = document.querySelector("[data-parts]");
   if (!region) return;
 
-  const ENDED = { 4401: "signed out", 4403: "you may not watch this page", 4404: "this agent is not in the registry" };
+  const ENDS = [4401, 4403, 4404]; // signed out, no right, nobody to show: coming back would change nothing
   const SILENCE = 45000; // the hub says something every 17 s at the latest
   const LOOK_EVERY = 5000;
   const TURN = 30000;
   let line, watched, renewal;
+  let ended = false;
   let heard = Date.now();
   let looked = Date.now();
 
@@ -36,9 +37,15 @@
     if (reason !== "closed") return;
     keep();
     const { config, attempt } = connection;
-    config.reconnectCodes = code in ENDED ? [] : [code];
+    config.reconnectCodes = ENDS.includes(code) || ended ? [] : [code];
     config.reconnectDelay = config.reconnectMaxDelay = pause(attempt);
-    tell(code in ENDED ? "ended" : "lost", { code, why: ENDED[code], since: new Date() });
+    tell(ENDS.includes(code) ? "ended" : "lost", { code, since: new Date() });
+  }
+
+  function end() {
+    ended = true;
+    keep();
+    clearTimeout(line?.timer);
   }
 
   function hear() {
@@ -63,7 +70,7 @@
   function look(woken) {
     const slept = Date.now() - looked > 3 * LOOK_EVERY;
     looked = Date.now();
-    if (document.hidden || !line?.socket || line.socket.readyState > WebSocket.OPEN) return;
+    if (ended || document.hidden || !line?.socket || line.socket.readyState > WebSocket.OPEN) return;
     if (line.socket !== watched) hear(); // a new attempt has its own time
     if (renewal || Date.now() - heard < SILENCE) return;
     tell("lost", { since: new Date(heard) });
@@ -82,6 +89,7 @@
     tell("live");
   });
   document.addEventListener("htmx:ws:close", ({ detail }) => closed(detail));
+  document.addEventListener("agora:line", ({ detail }) => detail.what === "ended" && end());
   document.addEventListener("resume", () => look(true));
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) clearTimeout(line?.timer); // shown again, htmx connects at once

@@ -5,6 +5,7 @@
   const region = document.querySelector("[data-parts]");
   if (!region) return;
 
+  const ENDED = { 4401: "signed out", 4403: "you may not watch this page", 4404: "this agent is not in the registry" };
   const PATIENCE = 10000; // without a connection for so long, ask by plain requests
   const ASK_EVERY = 15000;
   const mark = document.getElementById("connection");
@@ -45,12 +46,12 @@
     askIn(PATIENCE);
   }
 
-  function ended(why, code) {
+  function ended(code) {
     stopAsking();
     const link = document.createElement("a");
     const here = encodeURIComponent(location.pathname + location.search);
     [link.href, link.textContent] = code === 4404 ? ["/", "roster"] : [`/sign-in/?next=${here}`, "sign in"];
-    say("gone", `${why} · `, link);
+    say("gone", `${ENDED[code]} · `, link);
   }
 
   // ---- plain requests, where no websocket gets through ----
@@ -70,7 +71,8 @@
     if (document.hidden) return; // asked again when somebody looks
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-      if (new URL(answer.url).pathname !== location.pathname || answer.status === 403) return ended("signed out");
+      if (new URL(answer.url).pathname !== location.pathname) return end(4401);
+      if (answer.status === 403) return end(4403);
       const text = await answer.text();
       if (answer.ok && state !== "live") await take(text);
     } catch {
@@ -79,6 +81,9 @@
     if (state !== "live") askIn(ASK_EVERY);
   }
 
+  // The line hears it too, and stops trying.
+  const end = (code) => document.dispatchEvent(new CustomEvent("agora:line", { detail: { what: "ended", code } }));
+
   async function take(text) {
     const parts = region.dataset.parts;
     await htmx.swap({ sourceElement: region, target: region, swap: "none", selectOOB: parts, text, transition: false });
@@ -86,10 +91,11 @@
   }
 
   document.addEventListener("agora:line", ({ detail }) => {
+    if (state === "gone") return;
     if (detail.what === "live") live();
     else if (detail.what === "open") catchUp();
     else if (detail.what === "lost") lost(detail.since);
-    else ended(detail.why, detail.code);
+    else ended(detail.code);
   });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && state !== "live") askIn(PATIENCE);

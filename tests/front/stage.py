@@ -35,7 +35,7 @@ class Stage:
 
     def __init__(self, rows):
         self.rows, self.rev, self.sockets, self.addresses = list(rows), 7, [], []
-        self.blocked, self.over = False, {}
+        self.blocked, self.signed_out, self.over = False, False, {}
         self._loop, ready = asyncio.new_event_loop(), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self._thread.start()
@@ -99,10 +99,14 @@ class Stage:
             return _answer(403, b"") if self.blocked else None
         if path.startswith("/static/"):
             return _answer(200, (ROOT / path[1:]).read_bytes(), mimetypes.guess_type(path)[0])
+        if path == "/sign-in/":
+            return _answer(200, b"<main><input type=password></main>")
+        if self.signed_out:
+            return _answer(302, b"", location="/sign-in/?next=/")
         given = fakes.roster(self.rows, rev=self.rev, live_url="/live/roster/?q=a", **self.over)
         return _answer(200, render_to_string("roster/roster.html", given).encode())
 
 
-def _answer(status, body, kind="text/html; charset=utf-8"):
-    headers = [("Content-Type", kind), ("Content-Length", str(len(body))), ("Connection", "close")]
+def _answer(status, body, kind="text/html; charset=utf-8", **more):
+    headers = [("Content-Type", kind), ("Content-Length", str(len(body))), ("Connection", "close"), *more.items()]
     return Response(status, "", Headers([*headers, ("Content-Security-Policy", POLICY)]), body)

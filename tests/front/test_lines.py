@@ -152,6 +152,23 @@ def test_where_no_websocket_gets_through_the_page_asks_every_15_seconds_but_not_
     expect(connection).to_have_text("live")
 
 
+def test_a_plain_request_after_the_sign_in_ended_brings_no_sign_in_form_into_the_page_F050(live, stage, expect):
+    before = live.locator("#rows").inner_text()
+    stage.blocked = stage.signed_out = True
+    stage.close_sockets(1001)
+    expect(live.locator("#connection")).to_have_text(LOST)
+    asked = []
+    live.on("request", lambda request: asked.append(request.url))
+    live.clock.run_for(15 * SECOND)
+    expect(live.locator("#connection")).to_have_text("signed out · sign in")
+    expect(live.locator("#connection a")).to_have_attribute("href", "/sign-in/?next=%2F")
+    expect(live.locator("input[type=password]")).to_have_count(0)
+    assert live.locator("#rows").inner_text().split()[0] == before.split()[0]
+    count = len(asked)
+    live.clock.run_for(60 * SECOND)
+    assert [url for url in asked[count:] if not url.startswith("ws")] == []
+
+
 def hide(page, hidden):
     """Lets the page believe that its tab is or is not in front; a headless one always is."""
     page.evaluate(

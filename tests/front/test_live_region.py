@@ -52,6 +52,34 @@ def test_a_part_may_name_a_row_that_an_earlier_part_of_its_message_brings(live, 
     assert live.complaints == []
 
 
+def test_a_part_for_a_row_that_is_not_here_or_for_nothing_stops_none_of_the_others_F099(live, stage, expect):
+    stage.push(
+        part("#agent-1", "outerMorph", fakes.row(1, id=stage.rows[0].id, waiting=7)),
+        part("#agent-404", "outerMorph", fakes.row(404)),
+        part("", "outerMorph", fakes.row(405)),
+        part("#agent-4", "outerMorph", fakes.row(4, id=stage.rows[3].id, waiting=7)),
+        part("#agent-5", "afterend", fakes.row(60, id="sixtieth", waiting=7)),
+    )
+    for dom_id in ("agent-1", "agent-4", "agent-60"):
+        expect(live.locator(f"#{dom_id} .c-mail")).to_contain_text("7")
+    expect(live.locator("#agent-5 + tr")).to_have_id("agent-60")
+    expect(live.locator("#rows > tr")).to_have_count(31)
+    assert live.complaints == []
+
+
+def test_a_page_has_one_connection_whatever_is_swapped_around_it_F097(live, stage, expect):
+    """Fifty times the whole content is morphed, with the element that holds the connection, and gone through anew."""
+    whole = live.locator("main").evaluate("main => main.innerHTML")
+    for n in range(50):
+        message = f'<hx-partial hx-target="#main" hx-swap="innerMorph">{whole}</hx-partial>'
+        stage.push(raw=f"{message}<!-- {n} -->")
+        live.evaluate("htmx.process(document.body)")
+    rev = stage.push()
+    expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
+    assert len(stage.addresses) == 1 and len(stage.sockets) == 1
+    assert live.complaints == []
+
+
 def test_every_odd_id_takes_a_push(live, stage, expect):
     stage.push(*(part(f"#{row.dom_id}", "outerMorph", fakes.row(row.pk, id=row.id, waiting=9)) for row in stage.rows))
     expect(live.locator("#rows .c-mail", has_text="9")).to_have_count(30)
