@@ -10,6 +10,7 @@ from channels.testing import WebsocketCommunicator
 from django.test import Client
 from django.utils import timezone
 
+from roster import directory
 from roster.live.feed import feed
 from tests import make
 
@@ -61,6 +62,11 @@ async def said_until(page: WebsocketCommunicator, part: str, seconds: float = 10
             text = await page.receive_from(timeout=seconds)
             if part in text:
                 return text
+
+
+async def version() -> int:
+    """The roster's version now."""
+    return (await sync_to_async(directory.versions)())[0]
 
 
 async def joined(count: int, seconds: float = 10) -> None:

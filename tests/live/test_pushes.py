@@ -13,7 +13,7 @@ from channels.layers import get_channel_layer
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from roster import directory, events, metrics, showing
+from roster import events, metrics, showing
 from roster.live import consumers
 from roster.live import feed as feeds
 from roster.live.consumers import COME_BACK
@@ -21,7 +21,7 @@ from roster.models import HubUptime
 from roster.services import profiles
 from tests import make
 from tests import settings as servers
-from tests.live.conftest import closed_with, joined, said_until
+from tests.live.conftest import closed_with, joined, said_until, version
 
 
 class RolledBack(Exception):
@@ -30,10 +30,6 @@ class RolledBack(Exception):
 
 def version_of(text: str) -> int:
     return int(re.search(r'data-rev="(\d+)"', text)[1])
-
-
-async def version() -> int:
-    return (await sync_to_async(directory.versions)())[0]
 
 
 @pytest.mark.core

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 from roster.live import consumers
-from tests.live.conftest import closed_with, said_until, sign_in
+from roster.models import Agent, Anomaly
+from roster.services import guard
+from tests.live.conftest import closed_with, said_until, sign_in, version
 
 PUBLIC = "https://hub.example"
 ORIGINS = [
@@ -21,6 +26,7 @@ ORIGINS = [
     ("http://localhost.evil.example", "localhost", False),
     ("https://localhost", "localhost", False),
     ("http://localhost:8001", "localhost", False),
+    ("http://hub.example", "localhost", False),
     ("http://evil.example", "evil.example", False),  # a name that was rebound to the hub's address
 ]
 
@@ -81,7 +87,9 @@ REVOCATIONS = [
 
 
 @pytest.mark.parametrize(("revoke", "code"), REVOCATIONS)
-async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(pages, agent, beat, monkeypatch, revoke, code):
+async def test_an_open_page_is_closed_soon_after_its_right_ended_F064_P64(
+    pages, agent, beat, monkeypatch, revoke, code
+):
     """Each of the five ways to lose the right closes the socket, and nothing about the fleet is sent after that.
 
     The period of the look is shortened here; that the real one is under 30 s is checked beside it.
@@ -101,3 +109,37 @@ async def test_an_open_page_is_closed_soon_after_its_right_ended_F064(pages, age
         await said_until(other, "after")
     assert await closed_with(page) == code
     assert await page.receive_nothing(0.3)
+
+
+async def test_frames_from_a_page_are_inert_and_a_person_who_lost_the_role_is_still_put_out_F150(
+    pages, agent, monkeypatch
+):
+    """A page can say nothing that acts: whatever comes in is neither answered nor done, whoever sends it."""
+    monkeypatch.setattr(consumers, "RECHECK", 0.3)
+    await agent("echo", status="idle")
+    _, cookie = await sync_to_async(sign_in)("mira", role="manager")
+    page = await pages.open(cookie)
+    await said_until(page, "echo")
+    before = await version()
+    user = await User.objects.aget(username="mira")
+    await sync_to_async(user.groups.clear)()
+    for said in ('{"action": "disable", "agent": "echo"}', "{", "<hx-partial>", '{"type": "nudge", "version": 99}'):
+        await page.send_to(text_data=said)
+        await page.send_to(bytes_data=said.encode())
+    assert await closed_with(page) == consumers.NO_RIGHT
+    assert await version() == before
+    assert await Agent.objects.filter(slug="echo", enabled=True).aexists()
+
+
+async def test_after_the_session_expired_nothing_is_done_and_no_page_comes_but_the_sign_in_F050(pages):
+    """The act answers with the way to sign in and does nothing, a plain request likewise, and the socket says 4401."""
+    client, cookie = await sync_to_async(sign_in)("mira", role="manager")
+    hold = {"kind": guard.KIND, "subject": "expire_ephemeral", "evidence": {"would_flip": 9, "live": 9}}
+    held = await Anomaly.objects.acreate(**hold, opened_at=timezone.now())
+    await Session.objects.aupdate(expire_date=timezone.now() - timedelta(seconds=1))
+    answers = await sync_to_async(lambda: [client.get("/"), client.post("/guard/release/")])()
+    for asked in answers:
+        assert asked.status_code == 302 and asked.headers["location"].startswith("/sign-in/?next=/")
+    await held.arefresh_from_db()
+    assert "released_by" not in held.evidence
+    assert await closed_with(await pages.open(cookie)) == consumers.SIGNED_OUT

@@ -1,0 +1,67 @@
+"""Many open pages, many beats: what did not change is not sent, what changed is gathered, and nobody is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from roster.live import feed as feeds
+from tests.live.conftest import joined, said_until, version
+
+
+@pytest.fixture
+def fleet(agent):
+    """Makes ``count`` agents and returns their tokens."""
+
+    async def made(count: int) -> list[str]:
+        return [(await agent(f"many-{n:03}", status="idle"))[1] for n in range(count)]
+
+    return made
+
+
+async def emptied(page) -> list[str]:
+    """What ``page`` was sent and nobody has read yet, once nothing more comes."""
+    texts = []
+    while not await page.receive_nothing(feeds.GATHER * 3):
+        texts.append(await page.receive_from())
+    return texts
+
+
+async def test_beats_without_news_are_not_pushed_and_changes_are_gathered_F169(pages, cookie, fleet, beat):
+    """At most one message a page within the time that the feed gathers, however many agents change in it.
+
+    The scenario asks for one a second. A change must be on the page within 250 ms in the median too, also while fifty
+    others change in the same second, and a whole second of gathering would make that impossible.
+    """
+    tokens = await fleet(20)
+    opened = [await pages.open(cookie) for _ in range(3)]
+    await joined(3)
+    for page in opened:
+        await emptied(page)
+    for _ in range(3):
+        for token in tokens:
+            await beat(token)
+    assert [await emptied(page) for page in opened] == [[], [], []]
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for n in range(3):
+        for token in tokens:
+            await beat(token, status=f"working: round {n}")
+    lasted = loop.time() - began
+    counts = [len(await emptied(page)) for page in opened]
+    assert max(counts) <= lasted / feeds.GATHER + 2, (counts, lasted)
+    assert min(counts) >= 1
+
+
+async def test_every_page_of_a_crowd_ends_at_the_newest_version_F170(pages, cookie, fleet, beat, soak):
+    """The scenario has 500 sockets and 600 updates, and so has the soak; here are fewer of both."""
+    tokens = await fleet(10)
+    crowd = [await pages.open(cookie) for _ in range(500 if soak else 40)]
+    await joined(len(crowd))
+    for n in range(60 if soak else 3):
+        for token in tokens:
+            await beat(token, status=f"working: round {n}")
+    last = f'data-rev="{await version()}"'
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(said_until(page, last, 5) for page in crowd))
