@@ -10,8 +10,8 @@ from .bodies import bounded  # noqa: E402
 
 pages = bounded(get_asgi_application())  # loads the apps that the imports below need
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.sessions import SessionMiddlewareStack  # noqa: E402
 
 from roster.live.origin import same_origin  # noqa: E402
 from roster.live.routes import routes  # noqa: E402
@@ -23,4 +23,7 @@ async def http(scope, receive, send):
     await (lean if is_lean(scope["path"]) else pages)(scope, receive, send)
 
 
-application = ProtocolTypeRouter({"http": http, "websocket": same_origin(AuthMiddlewareStack(URLRouter(routes)))})
+# Only the session's key: who it stands for is looked up once the handshake is answered, which has to be at once even
+# where many pages come back together. channels would ask for the person first, for all pages on one thread.
+websocket = same_origin(SessionMiddlewareStack(URLRouter(routes)))
+application = ProtocolTypeRouter({"http": http, "websocket": websocket})

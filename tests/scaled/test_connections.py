@@ -13,9 +13,10 @@ import psycopg
 import pytest
 
 from agora_web.database import POOL
+from roster.live.consumers import COME_BACK
 from tests.flows.outside import lasting
 from tests.make import bearer
-from tests.scaled.pages import open_pages
+from tests.scaled.pages import open_page, open_pages
 from tests.services import wait_until
 
 pytestmark = pytest.mark.postgres
@@ -118,6 +119,7 @@ def test_a_restart_of_postgresql_fails_nobody_who_reads_after_it(pair):
 
 
 def test_while_postgresql_is_away_callers_are_told_so_and_soon_after_it_is_back_they_are_answered(pair, soak):
+    """A page that opens meanwhile is let in and told to come back; a broken handshake would tell it nothing."""
     token = pair.hub.register(pair.one, "restarted")
     with (
         pair.one.client(pair.hub.admin_token) as reader,
@@ -132,10 +134,16 @@ def test_while_postgresql_is_away_callers_are_told_so_and_soon_after_it_is_back_
 
         assert calls() == {200}
         pair.hub.postgres.halt()
+        page = pool.submit(asyncio.run, _closed_with(pair))
         assert calls() == {503}
+        assert page.result() == COME_BACK
         lasting(60 if soak else 0)
         pair.hub.postgres.start()
         wait_until(lambda: calls() == {200}, 10, "answers")
+
+
+async def _closed_with(pair) -> int:
+    return await (await open_page(pair.one, pair.cookie)).closed_with()
 
 
 def accepts(url: str) -> bool:
