@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 import time
+from urllib.parse import quote
 
 import pytest
 
 from tests.flows.outside import ago, change, task
+from tests.web.test_ids import ODD
 
 pytestmark = pytest.mark.browser
+# With each sign that an id may have, in each place where it may stand; all of them are found by one search.
+LEGAL = [
+    "4808", "4808-dotnet-4.8-expert", "4808lives", "4808.b", "4808_c", "4808--d", "4808..e", "4808__f", "4808-",
+    "4808.", "4808_", "4808-.x", "4808._", "4808.4.8.0", "4808-2026-03-02", "0.0.0.4808", "a-4808", "a.4808_b-c",
+    "4808" + "e" * 60, "4808" * 16,
+]  # fmt: skip
 SOON = 2.0  # seconds within which a change must be on an open page (P10, F042)
 LONG_GONE = "update roster_agent set evidence_at = ?, last_seen = ?, deadline = ?, check_after = ? where slug = 'swept'"
 
@@ -79,20 +87,23 @@ def test_what_the_sweep_finds_in_its_own_process_is_on_the_open_page_F042(look, 
     assert max(spans) <= SOON + 1, spans  # one for the task's own way
 
 
-def test_odd_but_legal_ids_update_live_and_the_others_are_refused_F048_P46(look, agent, hub):
-    legal = ["4808-dotnet-4.8-expert", "4808lives", "4808", "4808.b", "4808_c", "4808--d", "4808" + "e" * 60]
-    beats = {slug: agent(slug) for slug in legal}
+def test_twenty_legal_ids_update_live_and_twenty_odd_ones_are_refused_F048_P46(look, agent, hub):
+    beats = {slug: agent(slug) for slug in LEGAL}
     roster = look("/?q=4808")
     for slug, beat in beats.items():
         beat(status="working: moved")
         roster.row_says(slug, "moved")
+        assert roster.page.request.get(f"{hub.url}/agents/{slug}/").status == 200, slug
     ids = roster.page.locator("#rows > tr").evaluate_all("rows => rows.map(row => row.id)")
     assert all(each.startswith("agent-") and each[6:].isdigit() for each in ids)
-    for slug in ("node:alder", "a%2Fb", "%C3%A9lan", "agent%207", "x%22y", "Upper"):
-        refused = hub.client().put(f"/api/agents/{slug}", json={"status": "idle"})
-        assert refused.status_code == 422, (slug, refused.text)
-        assert "lower-case letters, digits" in refused.json()["error"]["message"]
-    roster.rows(len(legal))
+    with hub.client() as client:
+        for slug in ODD:
+            sent = quote(slug, safe="").replace(".", "%2E")
+            refused = client.put(f"/api/agents/{sent}", json={"status": "idle"})
+            assert refused.status_code == 422, (slug, refused.text)
+            assert "lower-case letters, digits, '.', '_' and '-'" in refused.json()["error"]["message"], slug
+    roster.rows(len(LEGAL))
+    assert len(set(LEGAL)) == len(set(ODD)) == 20
 
 
 def test_rows_come_change_and_leave_and_a_beat_without_news_changes_nothing_F049_F098(look, agent):
