@@ -92,6 +92,16 @@ def test_an_open_evidence_has_no_violation(look, fleet):
         accessible(roster)
 
 
+def test_the_list_of_keys_and_a_toast_have_no_violation(look, fleet):
+    roster = look("/?q=access-")
+    fleet.register("access-newly", status="error", task="no build machine")
+    roster.sees("#news .toast", "access-newly")
+    accessible(roster)
+    roster.page.keyboard.press("?")
+    roster.page.locator("dialog[open]").wait_for()
+    accessible(roster)
+
+
 @pytest.mark.parametrize(("code", "words"), [(1011, "not live since"), (4401, "signed out")])
 def test_a_page_that_lost_its_line_has_no_violation(look, fleet, code, words):
     roster = look("/guard/", live=False)
