@@ -23,7 +23,7 @@
   }
 
   function say(next, ...words) {
-    if (next === state && next !== "asking") return;
+    if (next === state) return;
     state = next;
     mark.dataset.state = next;
     mark.replaceChildren(...words);
@@ -87,7 +87,11 @@
   async function take(text) {
     const parts = region.dataset.parts;
     await htmx.swap({ sourceElement: region, target: region, swap: "none", selectOOB: parts, text, transition: false });
-    if (state !== "live") say("asking", "not live · asked at ", clock(new Date()), ", again every 15 s");
+    if (state === "live") return;
+    say("asking", "not live · asked at ", clock(new Date()), ", again every 15 s");
+    // Only the time moves from then on: a mark that is written anew is read out anew.
+    mark.querySelector("time").dateTime = new Date().toISOString();
+    document.dispatchEvent(new CustomEvent("agora:changed"));
   }
 
   document.addEventListener("agora:line", ({ detail }) => {

@@ -50,15 +50,33 @@
     }
   }
 
+  // Whoever walks the rows by keys goes on from the place of a row that left.
+  let walked = null;
+
+  function rememberRow() {
+    const row = document.activeElement?.closest("#rows > tr");
+    walked = row && { row, at: [...row.parentNode.children].indexOf(row) };
+  }
+
+  function keepPlace() {
+    if (!walked || walked.row.isConnected) return;
+    const rows = document.querySelectorAll("#rows > tr");
+    rows[Math.min(walked.at, rows.length - 1)]?.querySelector("a.id").focus({ preventScroll: true });
+  }
+
   document.addEventListener("htmx:before:swap", (event) => {
     const { ctx, tasks } = event.detail;
+    rememberRow();
     findLate(tasks, ctx.text);
     for (const { fragment } of tasks) {
       trim(fragment);
       markChanges(fragment);
     }
   });
-  document.addEventListener("htmx:after:swap", () => changed());
+  document.addEventListener("htmx:after:swap", () => {
+    keepPlace();
+    changed();
+  });
   document.addEventListener("animationend", (event) => event.target.classList.remove("changed"));
   document.addEventListener("htmx:ws:before:message:incoming", incoming);
 })();

@@ -57,6 +57,19 @@ def test_a_push_between_two_keys_keeps_the_place(live, stage, expect):
     expect(live.locator("#agent-61 a.id")).to_be_focused()
 
 
+def test_when_the_row_with_the_focus_leaves_the_next_one_has_it(live, stage, expect):
+    for _ in range(3):
+        live.keyboard.press("j")
+    stage.push(part("#agent-3", "delete"))
+    expect(live.locator("#agent-4 a.id")).to_be_focused()
+    stage.push(part("#rows", "innerMorph", *stage.rows[:2]))
+    expect(live.locator("#agent-2 a.id")).to_be_focused()
+    live.locator("#q").focus()
+    stage.push(part("#agent-2", "delete"))
+    expect(live.locator("#agent-2")).to_have_count(0)
+    expect(live.locator("#q")).to_be_focused()
+
+
 def test_no_key_acts_while_somebody_types_or_with_a_modifier(live, expect):
     live.keyboard.press("/")
     expect(live.locator("#q")).to_be_focused()

@@ -137,10 +137,12 @@ def test_where_no_websocket_gets_through_the_page_asks_every_15_seconds_but_not_
     expect(live.locator("#agent-5 .id")).to_have_text("asked-for")
     expect(connection).to_have_text(re.compile(r"^not live · asked at \d\d:\d\d, again every 15 s$"))
     expect(live.locator("#q")).to_have_value("typed")
+    connection.evaluate("mark => mark.firstChild.kept = true")
     for word in ("second", "third"):
         stage.rows[4] = fakes.row(5, id=word)
         live.clock.run_for(15 * SECOND)
         expect(live.locator("#agent-5 .id")).to_have_text(word)
+    assert connection.evaluate("mark => mark.firstChild.kept"), "a mark that is written anew is read out anew"
     hide(live, True)
     live.clock.run_for(60 * SECOND)
     assert len(asked) == 3
