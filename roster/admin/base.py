@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 
@@ -9,6 +10,9 @@ from roster import access
 from roster.errors import HubError
 
 from .paging import KeyList, KeyPaginator, OnePageActionForm
+
+# Django's own, without those that make one field out of another: no form here does, and they weigh half the page.
+SCRIPTS = ("vendor/jquery/jquery.min.js", "jquery.init.js", "core.js", "admin/RelatedObjectLookups.js", "actions.js")
 
 
 class KeptAdmin(admin.ModelAdmin):
@@ -21,6 +25,10 @@ class KeptAdmin(admin.ModelAdmin):
     list_max_show_all = 0
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # they count the whole table once for each choice of each filter
+
+    @property
+    def media(self):
+        return forms.Media(js=[f"admin/js/{name}" for name in SCRIPTS])
 
     def get_changelist(self, request, **kwargs):
         return KeyList

@@ -104,6 +104,7 @@ def full(fleet):
 
 WEIGHED = {name: where for name, where in PAGES.items() if not where[0].startswith("/admin/")}
 WEIGHED |= {"a full page": ("/?q=full-", True)}
+WEIGHED |= {name: PAGES[name] for name in ("the admin's list", "the admin's form")}
 
 
 @pytest.mark.parametrize("name", WEIGHED)
