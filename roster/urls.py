@@ -3,11 +3,15 @@
 from django.urls import path
 
 from . import health
-from .views import agent, held, roster, signing
+from .views import agent, held, history, roster, signing
 
 urlpatterns = [
     path("", roster.roster, name="roster"),
     path("agents/<str:slug>/", agent.agent, name="agent"),
+    path("events/", history.events, name="events"),
+    path("events/newer/", history.newer_events, name="newer-events"),
+    path("anomalies/", history.anomalies, name="anomalies"),
+    path("anomalies/newer/", history.newer_anomalies, name="newer-anomalies"),
     path("guard/", held.held, name="held"),
     path("guard/release/", held.release, name="release"),
     path("sign-in/", signing.sign_in, name="sign-in"),

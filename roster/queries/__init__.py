@@ -1,7 +1,21 @@
 """Reads that span tables: the lists, the counts, the hub's own state, and one agent with everything about it."""
 
 from .fingerprint import fingerprint
-from .history import event_kinds, events_of, last_event_before
+from .history import (
+    ACTS,
+    MANY,
+    AnomalySelection,
+    EventPage,
+    EventSelection,
+    Standing,
+    agent_key,
+    event_kinds,
+    events,
+    events_of,
+    last_event_before,
+    newer_events,
+    standing,
+)
 from .hub import last_outage, late_sweeps
 from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
 from .near import near
@@ -9,17 +23,25 @@ from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_bac
 from .words import is_listed, presence_word
 
 __all__ = [
+    "ACTS",
+    "AnomalySelection",
     "DISABLED",
+    "EventPage",
+    "EventSelection",
     "Hour",
+    "MANY",
     "Need",
     "Page",
     "SHOWN_WORDS",
     "Selection",
+    "Standing",
     "Tally",
+    "agent_key",
     "by_keys",
     "changed_since",
     "counts",
     "event_kinds",
+    "events",
     "events_of",
     "fingerprint",
     "held_back",
@@ -30,9 +52,11 @@ __all__ = [
     "late_sweeps",
     "near",
     "needs_you",
+    "newer_events",
     "one",
     "page",
     "presence_word",
     "profile_key",
+    "standing",
     "total",
 ]

@@ -60,6 +60,8 @@ DRAWN = {
         ),
     ),
     "held edges": ("roster/held.html", fakes.site(**HELD)),
+    "events of every kind": ("roster/events.html", fakes.events()),
+    "anomalies of every kind": ("roster/anomalies.html", fakes.anomalies()),
     "a throttled sign-in": (
         "registration/sign_in.html",
         {"wait": 120, "why": "Your sign-in has ended.", "next": "/agents/echo/"},

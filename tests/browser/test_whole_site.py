@@ -39,6 +39,9 @@ def test_the_pages_fit_both_widths_in_both_themes_without_a_complaint(look, seed
     assert no_sideways_scroll(shown)
     shown.go("/agents/site-agent/")
     assert no_sideways_scroll(shown)
+    for path in ("/events/", "/anomalies/"):
+        shown.go(path, live=False)
+        assert no_sideways_scroll(shown)
     for path, status, words in (("/no/such/page/", 404, "404"), ("/sign-in/link/wrong/", 410, "sign-in link")):
         shown.go(path, live=False, refused=status)
         assert shown.answer.status == status

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
 from roster import drawing
+from roster.templatetags.told import KINDS, WHAT
+from roster.templatetags.wrong import MEANINGS
 
 NOW = datetime(2026, 11, 30, 14, 20, 0, tzinfo=UTC)
 
@@ -110,3 +112,47 @@ def agent(shown=None, **over):
         row=shown or row(), profile=profile, explain=[answer], events=[edge], rev=7,
         live_url="/live/agents/1/",
     ) | over  # fmt: skip
+
+
+def events():
+    """Return the context of the page of events, with one of each kind."""
+    of = Thing(slug="agent1")
+    told = [
+        Thing(pk=n, at=back(minutes=n), kind=kind, agent=of if n % 2 else None, by="ada", before=None, after=None,
+              before_since=back(hours=5) if n % 3 else None, reason="why")
+        for n, kind in enumerate(kind for kind in WHAT if kind not in SHAPED)
+    ]  # fmt: skip
+    told += [Thing(pk=90 + n, at=NOW, kind=kind, agent=of, by="agent1", before=before, after=after, before_since=None,
+                   reason="") for n, (kind, (before, after)) in enumerate(SHAPED.items())]  # fmt: skip
+    filters = {"agent": "agent1", "kind": "presence", "by": "", "from": "2026-11-30", "to": "", "active": True}
+    return site(
+        nav="events", page=Thing(events=told, next=7, newest=99), filters=filters | {"kinds": KINDS}, nobody=None,
+        problems=[], first_url="/events/", next_url="/events/?at=7", newer_url="/events/newer/?after=99",
+        is_first=False,
+    )  # fmt: skip
+
+
+SHAPED = {
+    "presence": ("live", "dormant"),
+    "activity": ({"activity": "idle", "task": None}, {"activity": "working", "task": "notes " * 40}),
+    "clock_skew": (None, 720.0),
+    "hub_started": ({"down_since": back(minutes=9).isoformat()}, {"deadlines_moved": 3}),
+}
+
+
+def anomalies():
+    """Return the context of the page of anomalies, with one of each kind, open and closed."""
+    evidence = {"last_seen": back(hours=1).isoformat(), "claims": "idle", "sessions": [{"session": "a", "host": "b"}]}
+    of = Thing(slug="agent1")
+
+    def row(pk, kind, closed_at=None):
+        about = {"agent": of, "subject": "agent1"} if pk % 2 else {"agent": None, "subject": "expire_ephemeral"}
+        return Thing(pk=pk, kind=kind, opened_at=back(hours=2), closed_at=closed_at, evidence=evidence, **about)
+
+    groups = {kind: [row(2 * n, kind), row(2 * n + 1, kind)] for n, kind in enumerate(MEANINGS)}
+    filters = {"state": "", "kind": "", "subject": "", "kinds": MEANINGS, "states": ("open", "closed"), "active": False}
+    return site(
+        nav="anomalies", groups=groups, is_cut=True, stands=Thing(newest=9, n_open=300), filters=filters,
+        problems=["x"], closed=[row(50 + n, kind, NOW) for n, kind in enumerate(MEANINGS)], first_url="/anomalies/",
+        next_url="/anomalies/?at=3", newer_url="/anomalies/newer/?newest=9&open=8", is_first=True,
+    )  # fmt: skip

@@ -48,6 +48,8 @@ def without_person(context):
 PAGES = {
     "roster/roster.html": fakes.roster([fakes.row(1), fakes.row(2)]),
     "roster/agent.html": fakes.agent(),
+    "roster/events.html": fakes.events(),
+    "roster/anomalies.html": fakes.anomalies(),
     "registration/sign_in.html": {"form": None, "next": "/", "why": "You are signed out."},
     "403.html": {"why": "This needs the role manager.", "admins": ["ada"]},
     "404.html": {"request_path": "/no/such/page/"},
@@ -114,7 +116,7 @@ def test_the_live_scripts_listen_before_htmx_connects():
 EVIL = "\"'><script>alert(1)</script><i hx-get=/x>\u202e"
 
 
-def test_whatever_an_agent_says_is_inert_on_both_pages():
+def test_whatever_an_agent_says_is_inert_on_every_page():
     said = dict(display_name=EVIL, task=EVIL, home_node=EVIL, work_mode=EVIL, last_seen_source=EVIL)
     doing = fakes.activity("unknown", raw=EVIL, source=EVIL)
     evil = fakes.row(5, id=EVIL, activity=doing, presence=fakes.presence("unknown", reason=EVIL), **said)
@@ -124,9 +126,26 @@ def test_whatever_an_agent_says_is_inert_on_both_pages():
     for text in (
         render_to_string("roster/roster.html", fakes.roster([evil], notices=[notice(EVIL)])),
         render_to_string("roster/agent.html", fakes.agent(evil, profile=None, events=[told], explain=[why])),
+        evil_history(),
     ):
         assert "alert(1)" in text and "<script>alert" not in text and "<i hx-get" not in text
         assert text.count("\u202e") <= 1  # the document's title is text and shows nothing else
+
+
+def evil_history():
+    """Both lists of the history with the hostile text wherever somebody else has a say."""
+    of, evil = fakes.Thing(slug=EVIL), {"at": fakes.NOW, "before_since": fakes.NOW, "by": EVIL, "reason": EVIL}
+    said = fakes.Thing(pk=1, kind="activity", agent=of, before=EVIL, after={"activity": EVIL, "task": EVIL}, **evil)
+    odd = fakes.Thing(pk=2, kind=EVIL, agent=of, before={EVIL: EVIL}, after={EVIL: EVIL + "x"}, **evil)
+    page = fakes.Thing(events=[said, odd], next=None, newest=2)
+    told = {EVIL: EVIL, "claims": EVIL, "last_seen": EVIL, "sessions": [{"session": EVIL, "host": EVIL}]}
+    wrong = fakes.Thing(
+        pk=1, kind=EVIL, subject=EVIL, agent=None, opened_at=fakes.NOW, closed_at=fakes.NOW, evidence=told
+    )
+    lists = {"groups": {EVIL: [wrong]}, "closed": [wrong], "problems": [EVIL]}
+    return render_to_string(
+        "roster/events.html", fakes.events() | {"page": page, "problems": [EVIL]}
+    ) + render_to_string("roster/anomalies.html", fakes.anomalies() | lists)
 
 
 def notice(text):
