@@ -37,3 +37,13 @@ def the_broker_has_an_address(app_configs, **kwargs):
     except ValueError:
         return [Error("REDIS_URL must be redis://…, rediss://… or unix:///path.", id="agora.E004")]
     return []
+
+
+@register(Tags.compatibility)
+def connections_are_not_kept(app_configs, **kwargs):
+    """Under ASGI each request has a thread of its own, and what that thread keeps is never used again (F094)."""
+    database = settings.DATABASES["default"]
+    pooled = database["ENGINE"] != "django.db.backends.postgresql" or database.get("OPTIONS", {}).get("pool")
+    if database.get("CONN_MAX_AGE") == 0 and pooled:
+        return []
+    return [Error("CONN_MAX_AGE must be 0, and PostgreSQL must have its pool.", id="agora.E005")]

@@ -1,8 +1,11 @@
 """What would make the hub fail later is said before it starts."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from agora_web import checks
+from agora_web.database import database
 
 
 @pytest.mark.parametrize("address", ["nonsense", "http://hub.example", "redis://:secret@127.0.0.1:port/0", ""])
@@ -18,3 +21,13 @@ def test_a_broker_address_that_nobody_can_read_is_refused_at_the_start_without_i
 def test_one_that_can_be_read_is_not(settings, address):
     settings.REDIS_URL = address
     assert checks.the_broker_has_an_address(None) == []
+
+
+@pytest.mark.parametrize("change", [{"CONN_MAX_AGE": 60}, {"CONN_MAX_AGE": None}, {"OPTIONS": {}}])
+def test_connections_that_would_be_kept_are_refused_at_the_start_F094(monkeypatch, change):
+    ours = {**database("postgresql://agora@/hub"), "CONN_MAX_AGE": 0}
+    monkeypatch.setattr(checks, "settings", SimpleNamespace(DATABASES={"default": ours}))
+    assert checks.connections_are_not_kept(None) == []
+    ours |= change
+    (refusal,) = checks.connections_are_not_kept(None)
+    assert refusal.id == "agora.E005"
