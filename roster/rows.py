@@ -66,6 +66,11 @@ class Row:
         return f"/agents/{self.id}/"
 
     @property
+    def registered(self) -> bool:
+        """Whether it has a row in the registry; else it is known by its profile alone."""
+        return self.dom_id.startswith("agent-")
+
+    @property
     def sign(self) -> str:
         return self.presence.word if self.enabled else "disabled"
 

@@ -10,11 +10,12 @@ from django.template.loader import get_template
 from django.utils.safestring import mark_safe
 from markdown_it import MarkdownIt
 
-from . import clock, directory, drawing, explain, queries, rows, states
+from . import clock, directory, drawing, explain, queries, rows, states, timeline
 from .glance import Glance, glance, notices
-from .models import Agent, Profile
+from .models import Agent, Event, HubUptime, Profile
 
 PAGE = 50  # rows a page
+LISTED, DRAWN = 50, 300  # of an agent's newest events: in the list, and for its timeline
 CHOICES = {
     "presence": (*states.PRESENCES, "disabled"),
     "mode": states.MODES,
@@ -84,6 +85,7 @@ def _message(parts: dict, version: int, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShownProfile:
+    pk: int
     title: str
     role: str
     capabilities: list
@@ -102,26 +104,54 @@ def profile(slug: str) -> ShownProfile | None:
         return None
     html = mark_safe(_markdown.render(found.body))  # noqa: S308  the renderer escapes raw HTML, see above
     return ShownProfile(
-        found.title, found.role, found.capabilities, found.contact, found.public, found.path, html,
+        found.pk, found.title, found.role, found.capabilities, found.contact, found.public, found.path, html,
         found.parse_error, found.updated_at, found.updated_by,
     )  # fmt: skip
 
 
-def agent(row: rows.Row, now: datetime) -> dict:
-    """Everything the agent page shows."""
-    return {
+def agent(row: rows.Row, version: int, now: datetime) -> dict:
+    """Everything the agent page shows of ``row``, which was read when the roster stood at ``version``."""
+    events = queries.events_of(row.pk, DRAWN) if row.registered else []
+    return last_day(row, events, now) | {
         "row": row,
         "profile": profile(row.id),
         "explain": explain.questions(row),
-        "events": queries.events_of(row.id),
-        "rev": directory.versions()[0],
+        "events": events[:LISTED],
+        "rev": version,
         "now": now,
     }
+
+
+def last_day(row: rows.Row, events: list[Event], now: datetime) -> dict:
+    """The lanes of the last 24 hours that hold anything. ``events`` are the newest ones, newest first; where they do
+    not reach back so far, ``drawn_since`` is when they begin."""
+    start, told = now - timeline.DAY, events[::-1]
+    presence = timeline.presence(told, row.presence, start, now)
+    segments = {
+        "presence": presence,
+        "doing": timeline.activity(told, row.activity, row.task, presence, start, now),
+        "switch": timeline.spans(_disabled(row, now), start, now),
+        "hub": timeline.spans(map(_away, queries.outages(start)), start, now) if row.registered else [],
+    }
+    cut = len(events) == DRAWN and events[-1].at > start
+    return {
+        "lanes": [drawing.lane(name, found, start, now) for name, found in segments.items() if found],
+        "drawn_since": events[-1].at if cut else None,
+    }
+
+
+def _disabled(row: rows.Row, now: datetime) -> list[timeline.Segment]:
+    off = row.disabled
+    return [timeline.Segment(off.since, now, "disabled", by=off.by, reason=off.reason)] if off and off.since else []
+
+
+def _away(outage: HubUptime) -> timeline.Segment:
+    return timeline.Segment(outage.down_at, outage.up_at, "away", reason="the hub was not running and heard nobody")
 
 
 def agent_message(pk: int) -> str:
     """The live parts of the page of the agent with key ``pk``."""
     now = clock.now()
-    slug = Agent.objects.values_list("slug", flat=True).get(pk=pk)
-    context = agent(queries.one(slug, now), now) | {"notices": notices(now)}
+    version, slug = directory.versions()[0], Agent.objects.values_list("slug", flat=True).get(pk=pk)
+    context = agent(queries.one(slug, now), version, now) | {"notices": notices(now)}
     return get_template("live/agent_message.html").render(context)

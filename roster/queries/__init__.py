@@ -16,8 +16,8 @@ from .history import (
     newer_events,
     standing,
 )
-from .hub import last_outage, late_sweeps
-from .lists import Page, Selection, by_keys, changed_since, one, page, profile_key
+from .hub import last_outage, late_sweeps, outages
+from .lists import Page, Selection, by_keys, changed_since, member, one, page
 from .near import near
 from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
 from .words import is_listed, presence_word
@@ -50,13 +50,14 @@ __all__ = [
     "last_hours",
     "last_outage",
     "late_sweeps",
+    "member",
     "near",
     "needs_you",
     "newer_events",
     "one",
+    "outages",
     "page",
     "presence_word",
-    "profile_key",
     "standing",
     "total",
 ]

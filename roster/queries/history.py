@@ -24,8 +24,9 @@ KINDS = """
 """.format(Event._meta.db_table)
 
 
-def events_of(slug: str, limit: int = 50) -> list[Event]:
-    return list(Event.objects.filter(agent__slug=slug).select_related("agent").order_by("-id")[:limit])
+def events_of(agent: int, limit: int) -> list[Event]:
+    """The newest events of the agent with the primary key ``agent``, newest first."""
+    return list(Event.objects.filter(agent_id=agent).order_by("-id")[:limit])
 
 
 def event_kinds() -> list[str]:

@@ -120,19 +120,19 @@ def _between(begin: tuple | None, key: tuple, end: tuple | None) -> bool:
 
 def one(slug: str, now: datetime) -> rows.Row | None:
     """One member by id: its registry entry, else what its profile says, else None."""
+    return member(slug, now)[1]
+
+
+def member(slug: str, now: datetime) -> tuple[int, rows.Row | None]:
+    """The roster's version, and the member ``slug`` as it is at that version or a newer one."""
     if not states.SLUG.fullmatch(slug):
-        return None  # no member can have it, and no database need see it
-    profile = directory.at(directory.versions()[1]).by_slug.get(slug)
+        return 0, None  # no member can have it, and no database need see it
+    version, profiles_version = directory.versions()
+    profile = directory.at(profiles_version).by_slug.get(slug)
     agent = Agent.objects.select_related("home_node").filter(slug=slug).first()
     if agent is not None:
-        return rows.of_agent(agent, now, profile)
-    return rows.of_profile(profile, now) if profile else None
-
-
-def profile_key(slug: str) -> int | None:
-    """The primary key of the profile ``slug``, if there is one."""
-    found = directory.at(directory.versions()[1]).by_slug.get(slug)
-    return found.pk if found else None
+        return version, rows.of_agent(agent, now, profile)
+    return version, rows.of_profile(profile, now) if profile else None
 
 
 def changed_since(version: int, now: datetime) -> tuple[int, list[rows.Row]]:

@@ -16,14 +16,14 @@ from .refused import no_agent
 @for_role("viewer")
 def agent(request: HttpRequest, slug: str) -> HttpResponse:
     now = clock.now()
-    row = queries.one(slug, now)
+    version, row = queries.member(slug, now)
     if row is None:
         return no_agent(request, slug)
-    registered = row.dom_id.startswith("agent-")
-    key = queries.profile_key(row.id)
-    context = showing.agent(row, now) | {
-        "live_url": f"/live/agents/{row.pk}/" if registered else "",
-        "edit_agent_url": f"/admin/roster/agent/{row.pk}/change/" if registered else "",
+    context = showing.agent(row, version, now)
+    key = context["profile"] and context["profile"].pk
+    context |= {
+        "live_url": f"/live/agents/{row.pk}/" if row.registered else "",
+        "edit_agent_url": f"/admin/roster/agent/{row.pk}/change/" if row.registered else "",
         "edit_profile_url": f"/admin/roster/profile/{f'{key}/change/' if key else f'add/?slug={row.id}'}",
     }
     return render(request, "roster/agent.html", context)
