@@ -13,11 +13,12 @@ PLACES = {
     "the roster": "/?q=ways-",
     "an agent": "/agents/ways-one/",
     "no such page": "/no/such/page/",
+    "no such agent": "/agents/ways-oen/",
     "held edges": "/guard/",
     "a used link": "/sign-in/link/wrong/",
 }
 LIVE = {"the roster", "an agent"}
-STATUS = {"no such page": 404, "a used link": 410}
+STATUS = {"no such page": 404, "no such agent": 404, "a used link": 410}
 # A stop is whatever the browser itself takes for one; `reached` says which stop has the focus and whether one sees it.
 STOPS = """() => { window.stops = [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex='0']")]
