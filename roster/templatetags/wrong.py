@@ -18,11 +18,14 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A kind of anomaly: its name, what it means, and what one can do about it."""
+    """A kind of anomaly: its name, what it means, and what one can do about it. Its sign is drawn from ``sign`` in the
+    colour of ``tone``: red is for what is wrong with the hub itself."""
 
     name: str
     means: str
     do: str
+    sign: str = "alarm"
+    tone: str = "silent"
 
 
 MEANINGS = {
@@ -31,6 +34,7 @@ MEANINGS = {
         "It promised to beat all the time, and its window of two intervals passed without a heartbeat. What it last "
         "said of itself is kept on its page, with its age.",
         "See whether its process and its machine still run. Its next heartbeat closes this.",
+        sign="silent",
     ),
     "duplicate_sessions": Meaning(
         "several sessions at once",
@@ -44,19 +48,21 @@ MEANINGS = {
         "This sweep has not begun for three of its periods. Presence on the pages is computed and stays right; its "
         "edges are recorded and announced late.",
         "See whether the hub’s worker and beat run: /readyz names what is missing. Its next run closes this.",
+        tone="alarm",
     ),
     "mass_change": Meaning(
         "held edges",
         "So many live agents seemed to go at once that the hub or its network is the likelier cause. The pages show "
         "the computed words; recording and announcing them waits, for a while.",
         "Where the agents are really gone, a manager can release the edges. Otherwise wait: this closes by itself.",
+        tone="alarm",
     ),
 }  # fmt: skip
 EVIDENCE = {
     "claims": "last said",
     "interval": "beats every",
-    "would_flip": "would have gone",
-    "live": "of live agents",
+    "would_flip": "live agents that would be called gone",
+    "live": "of all that were live",
 }
 
 

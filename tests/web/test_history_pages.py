@@ -228,7 +228,7 @@ def test_what_is_wrong_is_told_with_its_evidence_what_it_means_and_what_to_do(ve
         "beats every 5 min",
         "last said “idle”",
         "one on harbor",
-        "would have gone 9",
+        "would be called gone 9",
         "heartbeat closes this",
     ):
         assert told in words, told
