@@ -111,7 +111,7 @@ def profile(slug: str) -> ShownProfile | None:
 
 def agent(row: rows.Row, version: int, now: datetime) -> dict:
     """Everything the agent page shows of ``row``, which was read when the roster stood at ``version``."""
-    events = queries.events_of(row.pk, DRAWN) if row.registered else []
+    events = queries.events_of(row, DRAWN)
     return last_day(row, events, now) | {
         "row": row,
         "profile": profile(row.id),

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import Min, QuerySet
 
+from roster import rows
 from roster.models import Act, Agent, Anomaly, Event
 
 ACTS = "acts"  # stands for every kind of thing that is done on purpose
@@ -24,9 +25,11 @@ KINDS = """
 """.format(Event._meta.db_table)
 
 
-def events_of(agent: int, limit: int) -> list[Event]:
-    """The newest events of the agent with the primary key ``agent``, newest first."""
-    return list(Event.objects.filter(agent_id=agent).order_by("-id")[:limit])
+def events_of(row: rows.Row, limit: int) -> list[Event]:
+    """The newest events of the member ``row``, newest first, each with the id of whom it is about at hand."""
+    if not row.registered:
+        return []
+    return list(Agent(pk=row.pk, slug=row.id).events.order_by("-id")[:limit])
 
 
 def event_kinds() -> list[str]:

@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from roster import clock, explain, queries, rows, timeline
+from roster import clock, explain, queries, rows
 
 register = template.Library()
 
@@ -164,17 +164,6 @@ def hour_words(hour: queries.Hour) -> str:
     """Say one hour of the band in a line."""
     told = ", ".join(f"{tally.n} {tally.word}" for tally in hour.counts if tally.n) or "nobody was here"
     return f"{hour.begin:%H:%M}–{hour.end:%H:%M} UTC: {told if hour.counts else 'not counted'}"
-
-
-@register.simple_tag
-def stretch_words(lane: str, segment: timeline.Segment) -> str:
-    """Say one segment of a timeline in a line."""
-    told = {"expired": "gone", "away": segment.reason}.get(segment.word, segment.word)
-    if lane == "doing":
-        told = f"says {told}" + (f": {visible(segment.task)}" if segment.task else "")
-    if lane == "switch":
-        told += f" by {visible(segment.by)}" + (f": {visible(segment.reason)}" if segment.reason else "")
-    return f"{segment.begin:%H:%M}–{segment.end:%H:%M} UTC: {told}{', begun earlier' if segment.earlier else ''}"
 
 
 @register.filter

@@ -74,7 +74,7 @@ def test_what_the_sweep_finds_in_its_own_process_is_on_the_open_page_F042(look, 
 
     beat = agent("swept", liveness_mode="async")
     page, spans = look("/agents/swept/"), []
-    edges = page.page.locator("#agent-events td").filter(has_text=re.compile("^sweep$"))
+    edges = page.page.locator("#agent-events td").filter(has_text=re.compile("^a sweep$"))
     for n in range(1, 21 if soak else 6):
         beat(status="idle")
         page.sees("#reachable", "live")
@@ -137,7 +137,7 @@ def test_an_agents_own_page_follows_it_live(look, agent):
     page.same_page()
     beat(status="working: a likeness")
     page.sees("#reachable", "a likeness", SOON)
-    page.sees("#agent-events", "activity")
+    page.sees("#agent-events", "says working")
     beat.leave()
     page.sees("#reachable", "dormant", SOON)
     assert not page.was_reloaded()

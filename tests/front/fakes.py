@@ -107,7 +107,8 @@ def agent(shown=None, **over):
         updated_at=back(days=1), updated_by="mira", parse_error="", path="kb/agents/agent1.md",
     )  # fmt: skip
     answer = Thing(question="reachable?", answer="live", winner=evidence(), losers=[evidence(value="dormant")])
-    edge = Thing(id=1, at=back(hours=2), kind="presence", by=None, before="dormant", after="live", reason="a heartbeat")
+    edge = Thing(id=1, at=back(hours=2), kind="presence", by=None, before="dormant", after="live", reason="a heartbeat",
+                 agent=None, before_since=None)  # fmt: skip
     return site(
         row=shown or row(), profile=profile, explain=[answer], events=[edge], rev=7,
         live_url="/live/agents/1/",

@@ -120,7 +120,8 @@ def test_whatever_an_agent_says_is_inert_on_every_page():
     said = dict(display_name=EVIL, task=EVIL, home_node=EVIL, work_mode=EVIL, last_seen_source=EVIL)
     doing = fakes.activity("unknown", raw=EVIL, source=EVIL)
     evil = fakes.row(5, id=EVIL, activity=doing, presence=fakes.presence("unknown", reason=EVIL), **said)
-    told = fakes.Thing(id=1, at=fakes.NOW, kind=EVIL, by=EVIL, before=EVIL, after=EVIL, reason=EVIL)
+    said_of = dict(agent=None, before=EVIL, before_since=None, after=EVIL)
+    told = fakes.Thing(id=1, at=fakes.NOW, kind=EVIL, by=EVIL, reason=EVIL, **said_of)
     lost = fakes.evidence(value=EVIL, raw=EVIL + "x", why=EVIL)
     why = fakes.Thing(question="who?", answer=EVIL, winner=lost, losers=[lost])
     for text in (
