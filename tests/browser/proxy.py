@@ -38,6 +38,10 @@ class Proxy:
         ready.set()
         await self._done.wait()
         server.close()
+        still = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in still:
+            task.cancel()
+        await asyncio.gather(*still, return_exceptions=True)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(self._target.hostname, self._target.port)

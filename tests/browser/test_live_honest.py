@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.looking import Look
 from tests.browser.proxy import Proxy
-from tests.flows.outside import ago, change
+from tests.flows.outside import ago, change, killed_and_back, ready
 from tests.services import wait_until
 
 pytestmark = pytest.mark.browser
@@ -155,6 +155,19 @@ def test_a_line_behind_a_proxy_that_stopped_forwarding_and_one_that_was_cut_come
     node({"behind-proxy": "heard again"})
     clock.run_for(35 * SECOND)
     proxied.row_says("behind-proxy", "heard again")
+    proxied.sees("#connection", re.compile("^live$"))
+
+
+def test_a_hub_whose_web_process_was_killed_is_found_again_within_35_seconds_P41(proxied, hub, node):
+    """Killed outright, so that the line is cut without a close frame; the supervisor starts another."""
+    hub.register("restarted")
+    proxied.go("/?q=restarted")
+    killed_and_back(hub, "web")
+    proxied.sees("#connection", "not live since")
+    wait_until(lambda: ready(hub), 30, "a hub that is ready")
+    node({"restarted": "after the restart"})
+    proxied.page.clock.run_for(35 * SECOND)
+    proxied.row_says("restarted", "after the restart")
     proxied.sees("#connection", re.compile("^live$"))
 
 

@@ -67,13 +67,12 @@ def test_the_first_heartbeat_after_dormancy_is_on_the_page_within_two_seconds_P1
 def test_what_the_sweep_finds_in_its_own_process_is_on_the_open_page_F042(look, agent, hub, soak):
     """The worker records an edge; the open page of the agent, served by the web process, shows that event.
 
-    Every look of the page's own comes 2 s after the last push, which is the heartbeat's here; so half of the edges
-    within 1 s say that the worker's push crossed over.
+    The page would find it by a look of its own too, within 2 s; the web process counts what no hint told of.
     """
     from playwright.sync_api import expect
 
     beat = agent("swept", liveness_mode="async")
-    page, spans = look("/agents/swept/"), []
+    page, spans, unhinted = look("/agents/swept/"), [], missed(hub)
     edges = page.page.locator("#agent-events td").filter(has_text=re.compile("^a sweep$"))
     for n in range(1, 21 if soak else 6):
         beat(status="idle")
@@ -83,8 +82,14 @@ def test_what_the_sweep_finds_in_its_own_process_is_on_the_open_page_F042(look, 
         task(hub, "dormancy_and_silence")
         expect(edges).to_have_count(n, timeout=5_000)
         spans.append(time.monotonic() - began)
-    assert sorted(spans)[len(spans) // 2] < 1, spans
     assert max(spans) <= SOON + 1, spans  # one for the task's own way
+    assert missed(hub) <= unhinted + 1  # a look may come between a commit and its hint
+
+
+def missed(hub) -> float:
+    """How many changes the hub's web process found without a hint so far."""
+    with hub.client() as client:
+        return float(re.search(r"^agora_unhinted_changes_total (\S+)", client.get("/metrics").text, re.MULTILINE)[1])
 
 
 def test_twenty_legal_ids_update_live_and_twenty_odd_ones_are_refused_F048_P46(look, agent, hub):

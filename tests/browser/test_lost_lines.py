@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_a_page_without_websockets_asks_by_itself_and_one_that_was_signed_out_elsewhere_says_so(look, hub, chromium):
+def test_a_page_without_websockets_asks_by_itself_and_one_that_was_signed_out_elsewhere_says_so_P45(look, hub):
     """Two pages that each need some seconds of patience, side by side: P45's first half, and F064 in a browser.
 
     One network lets no websocket through; the page says so and still brings a newcomer. One session is ended in
@@ -31,6 +31,9 @@ def test_a_page_without_websockets_asks_by_itself_and_one_that_was_signed_out_el
     hub.register("lines-newcomer")
     cut_off.row_says("lines-newcomer", "idle", 16)
     cut_off.sees("#connection", "again every 15 s")
+    shown = "rows => rows.map(row => [row.id, row.querySelector('.c-agent').innerText])"
+    same = [each.page.locator("#rows > tr").evaluate_all(shown) for each in (cut_off, look("/?q=lines-"))]
+    assert len(same[0]) == 1 and same[0] == same[1]
     left_open.sees("#connection", "signed out", 30)
     expect(left_open.page.locator("#connection a")).to_have_attribute("href", re.compile(r"^/sign-in/\?next="))
     other_tab.close()

@@ -58,7 +58,7 @@ async def test_every_page_of_a_crowd_ends_at_the_newest_version_F170(pages, cook
     """The scenario has 500 sockets and 600 updates, and so has the soak; here are fewer of both."""
     tokens = await fleet(10)
     crowd = [await pages.open(cookie) for _ in range(500 if soak else 40)]
-    await joined(len(crowd))
+    await joined(len(crowd), 120)
     for n in range(60 if soak else 3):
         for token in tokens:
             await beat(token, status=f"working: round {n}")
