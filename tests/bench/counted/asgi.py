@@ -1,9 +1,10 @@
 """The hub, with a count of the rows that its feed renders. ``GET /rendered`` tells it."""
 
 from agora_web.asgi import application as hub  # first, since it loads the apps
-from roster.live import feed
+from roster.live import consumers, feed
 
 render, rendered = feed.render, [0]
+consumers.RECHECK = 3600.0  # seconds: what a look at a page's session costs goes by time, not by change
 
 
 def counting(rows):
