@@ -62,6 +62,8 @@ class GroupCommit(Generic[Item]):
         """What ``write`` says. Its connection stays open: opening one costs more than a group, and closing SQLite's
         last one writes the whole log back. After an error it is opened anew."""
         try:
+            if not connection.is_usable():  # PostgreSQL was restarted since the last group
+                connection.close()
             return self._write(items)
         except Exception as error:
             connection.close()

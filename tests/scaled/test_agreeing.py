@@ -39,6 +39,8 @@ async def test_a_process_whose_pushes_never_arrive_shows_what_the_database_holds
             (deaf,) = await until(lambda: _listeners(pair) - before, what="the second's")
             pair.hub.broker.client.zrem(f"asgi:group:{events.GROUP}", deaf)
             with pair.one.client(token) as client:
+                client.post("/api/heartbeat", json={"status": "working: aloud"})
+                await all_show([*pages, *others], "aloud", 60)
                 client.post("/api/agents/unheard/sign-off", json={})
             gone = {"unheard": "dormant"}
             await until(lambda: all(page.words == gone for page in (*pages, *others)), 60, "the word on all pages")

@@ -104,18 +104,20 @@ def test_calls_one_after_another_leave_nothing_behind_F162(pair, watch, path):
     assert after <= tuple(n + 2 for n in before), "a pool may have grown by one"
 
 
-def test_a_restart_of_postgresql_fails_nobody_who_reads_after_it(pair):
-    """The idle connections that it ended are found out before they are used."""
-    with pair.one.client(pair.hub.admin_token) as reader, ThreadPoolExecutor(8) as pool:
+def test_a_restart_of_postgresql_fails_nobody_who_calls_after_it(pair):
+    """The connections that it ended are found out before they are used, that of the heartbeats' writer too."""
+    token = pair.hub.register(pair.one, "steadfast")
+    with pair.one.client(token) as agent, ThreadPoolExecutor(8) as pool:
 
-        def reads() -> set[int]:
-            return {read.status_code for read in pool.map(reader.get, ["/api/agents"] * 8)}
+        def calls() -> set[int]:
+            beat = agent.post("/api/heartbeat", json={}).status_code
+            return {beat, *(read.status_code for read in pool.map(agent.get, ["/api/agents"] * 8))}
 
-        assert reads() == {200}
+        assert calls() == {200}
         pair.hub.postgres.halt()
         pair.hub.postgres.start()
         wait_until(lambda: accepts(pair.hub.postgres.url()), what="PostgreSQL's return")
-        assert reads() == {200}
+        assert calls() == {200}
 
 
 def test_while_postgresql_is_away_callers_are_told_so_and_soon_after_it_is_back_they_are_answered(pair, soak):
