@@ -71,7 +71,7 @@
     if (document.hidden) return; // asked again when somebody looks
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-      if (new URL(answer.url).pathname !== location.pathname) return end(4401);
+      if (new URL(answer.url).pathname === "/sign-in/") return end(4401);
       if (answer.status === 403) return end(4403);
       const text = await answer.text();
       if (answer.ok && state !== "live") await take(text);
