@@ -15,7 +15,7 @@ from .glance import Glance, glance, notices
 from .models import Agent, Event, HubUptime, Profile
 
 PAGE = 50  # rows a page
-LISTED, DRAWN = 50, 300  # of an agent's newest events: in the list, and for its timeline
+LISTED, DRAWN = 50, 200  # of an agent's newest events: in the list, and for its timeline
 CHOICES = {
     "presence": (*states.PRESENCES, "disabled"),
     "mode": states.MODES,
@@ -131,7 +131,7 @@ def last_day(row: rows.Row, events: list[Event], now: datetime) -> dict:
         "presence": presence,
         "doing": timeline.activity(told, row.activity, row.task, presence, start, now),
         "switch": timeline.spans(_disabled(row, now), start, now),
-        "hub": timeline.spans(map(_away, queries.outages(start)), start, now) if row.registered else [],
+        "hub": timeline.spans(map(_away, queries.outages(start)), start, now) if presence else [],
     }
     cut = len(events) == DRAWN and events[-1].at > start
     return {

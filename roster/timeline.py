@@ -84,8 +84,10 @@ def spans(known: Iterable[Segment], start: datetime, now: datetime) -> list[Segm
     return [each for each in cut if each.begin < each.end]
 
 
-def _claim(value: dict) -> _Word:
-    return _Word(value["activity"], value["task"] or "")
+def _claim(value: Any) -> _Word:
+    if not isinstance(value, dict):  # a row that somebody damaged costs the page nothing
+        return _Word("unknown")
+    return _Word(value.get("activity", "unknown"), value.get("task") or "")
 
 
 def _marks(events: Iterable[Any], read) -> list[_Mark]:
