@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.access import accessible
+
 pytestmark = pytest.mark.browser
 
 
@@ -13,7 +15,8 @@ def test_a_timeline_is_walked_by_arrow_keys_and_keeps_its_place_when_it_grows(lo
     own = hub.client(hub.register("drawn", liveness_mode="async"))
     for status in ("working: the first", "error"):
         own.post("/api/heartbeat", json={"status": status}).raise_for_status()
-    page = look("/agents/drawn/").page
+    opened = look("/agents/drawn/")
+    page = opened.page
     lane, reading = page.get_by_role("slider", name="doing in the last 24 hours"), page.locator(".timeline .reading")
     lane.focus()
     for key, words in (("ArrowLeft", "says working: the first"), ("Home", "says idle"), ("End", "says error")):
@@ -31,3 +34,4 @@ def test_a_timeline_is_walked_by_arrow_keys_and_keeps_its_place_when_it_grows(lo
     expect(reading).to_contain_text("live")
     page.get_by_text("as a table").click()
     expect(page.locator(".timeline table").first).to_be_visible()
+    accessible(opened)
