@@ -134,10 +134,10 @@ def test_signs_are_seen_in_colours_that_the_system_forces(look, pair, theme):
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("place", ["the roster", "an agent"])
+@pytest.mark.parametrize("place", ["the roster", "an agent", "events"])
 def test_a_table_stays_a_table_for_a_reader_however_it_is_laid_out(look, pair, place, size):
     """In the accessibility tree itself: a layout by other boxes must not take the table away, nor shift its columns."""
-    page = look(PLACES[place], viewport=size).page
+    page = opened(look, place, viewport=size).page
     tables = read_tables(page)
     assert len(tables) == page.locator("table:visible").count() > 0
     for columns, rows in tables:
