@@ -10,7 +10,7 @@ from celery import shared_task
 
 from . import clock
 from .plans import PERIODS, STEP_LIMIT, plan
-from .services import hours, sweeps, uptime
+from .services import hours, people, sweeps, uptime
 
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
@@ -50,4 +50,6 @@ def presence_hours():
 
 @shared_task
 def sweep_watch():
-    sweeps.watch(PERIODS, _now())
+    now = _now()
+    sweeps.watch(PERIODS, now)
+    people.forget_ended(now)

@@ -6,7 +6,9 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Q
 
 from roster import access, beats, states
 from roster.errors import NotFound
@@ -15,7 +17,9 @@ from roster.models import Agent, SignInLink
 from . import journal, presence
 
 LINK_AGE = timedelta(hours=24)
+FORGOTTEN = 1000  # rows of each table at a time
 PAGE_WINDOW = 90  # seconds a person counts as here after the last sign of an open page
+PAGE_TOUCH = timedelta(seconds=15)  # how exactly the last sign is kept: a hundred pages of one person write like one
 
 
 def make_roles() -> None:
@@ -86,6 +90,14 @@ def use_link(secret: str, now: datetime) -> User | None:
     return link.user
 
 
+def forget_ended(now: datetime) -> None:
+    """Removes sign-ins that ended by themselves and links that nobody can use any more, a bounded number at a time.
+    The journal keeps who signed in when."""
+    for table, ended in ((Session, Q(expire_date__lt=now)), (SignInLink, Q(expires_at__lt=now))):
+        old = table.objects.filter(ended).order_by("pk").values("pk")[:FORGOTTEN]
+        table.objects.filter(pk__in=old).delete()
+
+
 @transaction.atomic
 def signed_in(user: User, now: datetime) -> None:
     """Somebody came in. A user made outside of the admin gets the agent row of a person now, if the name can be one."""
@@ -131,6 +143,8 @@ def edited(user: User, fields: list[str], *, by: str, now: datetime) -> None:
 @transaction.atomic
 def at_a_page(user: User, now: datetime) -> None:
     """A person's page is open at ``now``: their own evidence, like any other writing call of an agent."""
+    if Agent.objects.filter(user=user, evidence_at__range=(now - PAGE_TOUCH, now)).exists():
+        return  # their other pages said so just now
     agent = Agent.objects.select_for_update(no_key=True).filter(user=user, lifecycle=states.ACTIVE).first()
     if agent is None:
         return
