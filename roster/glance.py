@@ -19,12 +19,14 @@ SHARE = 20  # how much longer than it took to make it a glance is kept while the
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A line above the page. ``release`` offers a manager the button that lets held edges go."""
+    """A line above the page, and from when to when it holds. ``release`` offers a manager the button that lets held
+    edges go."""
 
     level: str
     key: str
     text: str
     since: datetime | None = None
+    until: datetime | None = None
     release: bool = False
 
 
@@ -87,6 +89,6 @@ def notices(now: datetime) -> list[Notice]:
         )
         found.append(Notice("alarm", "held", text, held.opened_at, release="released_by" not in held.evidence))
     if down := queries.last_outage(now):
-        text = f"The hub was down {down.down_at:%H:%M}–{down.up_at:%H:%M} UTC; nobody's silence in it was counted."
-        found.append(Notice("info", "outage", text))
+        text = "The hub was down for a while; nobody's silence in it was counted."
+        found.append(Notice("info", "outage", text, down.down_at, down.up_at))
     return found

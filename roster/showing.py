@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.template.loader import get_template
 from django.utils.safestring import mark_safe
@@ -149,9 +149,29 @@ def _away(outage: HubUptime) -> timeline.Segment:
     return timeline.Segment(outage.down_at, outage.up_at, "away", reason="the hub was not running and heard nobody")
 
 
+@dataclass(frozen=True, slots=True)
+class _Message:
+    version: int
+    notices: list
+    at: datetime
+    text: str
+
+
+_messages: dict[int, _Message] = {}
+SHARED = timedelta(seconds=1)  # how long one message serves all pages of the same agent
+MESSAGES = 64  # kept
+
+
 def agent_message(pk: int) -> str:
-    """The live parts of the page of the agent with key ``pk``."""
-    now = clock.now()
-    version, slug = directory.versions()[0], Agent.objects.values_list("slug", flat=True).get(pk=pk)
-    context = agent(queries.one(slug, now), version, now) | {"notices": notices(now)}
-    return get_template("live/agent_message.html").render(context)
+    """The live parts of the page of the agent with key ``pk``, rendered once for all who look at it."""
+    now, version = clock.now(), directory.versions()[0]
+    above, kept = glance(version, now).notices, _messages.get(pk)
+    if kept and (kept.version, kept.notices) == (version, above) and abs(now - kept.at) < SHARED:
+        return kept.text
+    slug = Agent.objects.values_list("slug", flat=True).get(pk=pk)
+    context = agent(queries.one(slug, now), version, now) | {"notices": above}
+    text = get_template("live/agent_message.html").render(context)
+    if len(_messages) >= MESSAGES:
+        _messages.clear()
+    _messages[pk] = _Message(version, above, now, text)
+    return text

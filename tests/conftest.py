@@ -40,6 +40,7 @@ def nothing_kept(monkeypatch):
     monkeypatch.setattr(directory, "_kept", None)
     monkeypatch.setattr(glance, "_kept", None)
     monkeypatch.setattr(showing, "_openings", {})
+    monkeypatch.setattr(showing, "_messages", {})
     listing._kept.clear()
 
 

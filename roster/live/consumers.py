@@ -26,6 +26,7 @@ log, security = logging.getLogger("agora.live"), logging.getLogger("agora.securi
 SIGNED_OUT, NO_RIGHT, NOBODY, COME_BACK = 4401, 4403, 4404, 4503
 FRESH = timedelta(seconds=5)  # younger than this, a page needs no second look at its rows
 QUIET = 15.0  # seconds after which a page that was told nothing is told that nothing is newer
+REDRAW = 60.0  # seconds between two drawings of an agent to whom nothing happens
 RECHECK = 20.0  # seconds between two looks at whether the person may still watch
 
 
@@ -171,7 +172,14 @@ class AgentPage(LivePage):
         if f"agent-{self.pk}" in times:
             await self.say(json.dumps({"seen": times}))
 
+    async def still(self) -> None:
+        """The picture of its last day ends now, and now moves on."""
+        if asyncio.get_running_loop().time() - self._drawn >= REDRAW:
+            await self._send()
+        await super().still()
+
     async def _send(self) -> None:
+        self._drawn = asyncio.get_running_loop().time()
         await self.say(await in_database(showing.agent_message, self.pk))
 
 

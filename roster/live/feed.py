@@ -25,7 +25,7 @@ log = logging.getLogger("agora.live")
 GATHER = 0.15  # seconds after the first nudge in which others join it
 LOOK = 2.0  # seconds between two looks at the version when no nudge comes
 REFRESH = 10.0  # seconds between two looks at the rows on show
-REJOIN = 3600.0  # seconds; the layer forgets a member of a group after a day
+REJOIN = 60.0  # seconds; a membership that the broker lost in silence comes back with it
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@
     const time = document.createElement("time");
     time.dateTime = moment.toISOString();
     time.dataset.when = "";
+    time.setAttribute("aria-live", "off"); // a clock that moves on is no news
     return time;
   }
 

@@ -307,3 +307,32 @@ async def test_a_change_that_no_hint_told_of_is_counted(pages, cookie, agent, be
 async def test_the_page_of_an_agent_that_is_not_there_is_told_so_for_good(pages, cookie):
     page = await pages.open(cookie, "/live/agents/4040/")
     assert await closed_with(page) == consumers.NOBODY
+
+
+async def test_an_agents_picture_is_drawn_anew_though_nothing_happens_to_it(pages, cookie, agent, monkeypatch):
+    """It ends at the present moment, which moves on."""
+    monkeypatch.setattr(feeds, "LOOK", 0.1)
+    monkeypatch.setattr(consumers, "REDRAW", 0.3)
+    monkeypatch.setattr(showing, "SHARED", timedelta())
+    row, _ = await agent("echo", status="idle")
+    page = await pages.open(cookie, f"/live/agents/{row.pk}/")
+    for _ in range(3):
+        await said_until(page, "#reachable")
+
+
+async def test_all_pages_of_one_agent_are_served_by_one_rendering(pages, cookie, agent, beat, monkeypatch):
+    row, token = await agent("echo", status="idle")
+    opened = [await pages.open(cookie, f"/live/agents/{row.pk}/") for _ in range(4)]
+    for page in opened:
+        await said_until(page, "#reachable")
+    drawn, agent_of = [], showing.agent
+
+    def counting(*args):
+        drawn.append(args)
+        return agent_of(*args)
+
+    monkeypatch.setattr(showing, "agent", counting)
+    await beat(token, status="working: for all")
+    for page in opened:
+        await said_until(page, "for all")
+    assert len(drawn) == 1
