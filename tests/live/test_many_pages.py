@@ -21,18 +21,20 @@ def fleet(agent):
 
 
 async def emptied(page) -> list[str]:
-    """What ``page`` was sent and nobody has read yet, once nothing more comes."""
+    """The fragments that ``page`` was sent and nobody has read yet, once nothing more comes."""
     texts = []
     while not await page.receive_nothing(feeds.GATHER * 3):
         texts.append(await page.receive_from())
-    return texts
+    return [text for text in texts if not text.startswith("{")]
 
 
 async def test_beats_without_news_are_not_pushed_and_changes_are_gathered_F169(pages, cookie, fleet, beat):
     """At most one message a page within the time that the feed gathers, however many agents change in it.
 
     The scenario asks for one a second. A change must be on the page within 250 ms in the median too, also while fifty
-    others change in the same second, and a whole second of gathering would make that impossible.
+    others change in the same second, and a whole second of gathering would make that impossible. What a beat without
+    news moves is its time alone: every ten seconds a page is told the times of its rows, which is no fragment. The
+    fleet is smaller than the scenario's; what 50 pages cost the processor is measured by the bench of pushes.
     """
     tokens = await fleet(20)
     opened = [await pages.open(cookie) for _ in range(3)]

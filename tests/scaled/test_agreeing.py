@@ -13,6 +13,7 @@ from tests.scaled.pages import OpenPage, all_show, open_page, open_pages, until
 from tests.services import wait_until
 
 pytestmark = pytest.mark.postgres
+BETWEEN = 0.05  # seconds between two changes: with the heartbeat itself that makes about ten a second
 
 
 def test_the_end_of_a_session_that_came_through_one_process_leaves_the_others_session_F142(pair):
@@ -132,7 +133,7 @@ async def test_pages_that_come_and_go_cost_the_steady_ones_no_version_F143(pair,
         restless = [asyncio.create_task(_come_and_go(pair, over)) for _ in range(3)]
         for n in range(seconds * 10):
             await asyncio.to_thread(_beat, pair, token, f"working: at {n}x")
-            await asyncio.sleep(0.05)
+            await asyncio.to_thread(lasting, BETWEEN)
         over.set()
         came_back = await asyncio.gather(*restless)
         await all_show([*steady, *came_back], f"at {seconds * 10 - 1}x", 10)
