@@ -15,7 +15,7 @@ from roster.models import Agent, Node, Profile
 from tests import make
 
 pytestmark = pytest.mark.django_db
-MOST = 8
+MOST, MOST_TO_COUNT = 8, 13
 WINDOW = timedelta(hours=1)
 PATHS = ("/", "/?q=agent&sort=-seen", "/?presence=silent&mode=always-on&node=alder&retired=1")
 
@@ -51,7 +51,7 @@ def asked(client, path: str) -> int:
 
 def test_the_roster_page_asks_the_same_few_queries_of_ten_and_of_five_hundred_agents_P53(client, monkeypatch):
     """Once while what stands above the rows is at hand, and once while it is counted anew, which is every five seconds
-    at most and for everybody who looks."""
+    at most and for everybody who looks. The promise's eight are the page's own, the count has a bound of its own."""
     counts = {}
     for size in (10, 500):
         monkeypatch.setattr(glance, "_kept", None)
@@ -64,4 +64,5 @@ def test_the_roster_page_asks_the_same_few_queries_of_ten_and_of_five_hundred_ag
             counts[size, path] = (warm, asked(client, path))
     for path in PATHS:
         assert counts[10, path] == counts[500, path], path
-        assert counts[500, path][0] <= MOST, (path, counts[500, path])
+        page, anew = counts[500, path]
+        assert page <= MOST and anew <= MOST + MOST_TO_COUNT, (path, counts[500, path])
