@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from tests.browser.looking import Look
 from tests.browser.proxy import Proxy
-from tests.flows.outside import ago, change, killed_and_back, ready
+from tests.flows.outside import ago, change, killed_and_back, ready, rows
 from tests.services import wait_until
 
 pytestmark = pytest.mark.browser
@@ -108,7 +109,11 @@ def equal_within_five_seconds(roster, listed: list[dict]) -> None:
 
 
 def test_typing_a_focused_link_an_opened_evidence_and_selected_text_are_never_disturbed_P43_F047(look, hub, node):
-    """Sixty characters are typed before three others in five seconds, while a row in use changes twenty times."""
+    """Sixty characters are typed before three others in five seconds, while a row in use changes twenty times.
+
+    The scenario types into a send box and a reason; the search box is where one types on this page, and a focused
+    link, an opened evidence and a selection are what a reader has in its rows.
+    """
     for slug in ("steady-a", "steady-b"):
         hub.register(slug)
     roster = look("/?q=steady-")
@@ -172,19 +177,23 @@ def test_a_hub_whose_web_process_was_killed_is_found_again_within_35_seconds_P41
 
 
 def test_time_alone_moves_ages_and_turns_the_word_without_a_sweep_or_a_push_F010(look, hub):
-    """Nobody beats and no sweep comes by; the window has ended, and the page finds out by itself."""
+    """Nobody beats and no sweep has a reason to look; the window has ended, and the page finds out by itself."""
     hub.register("untouched", liveness_mode="async")
     roster = look("/?q=untouched")
     age = roster.row("untouched").locator(".c-seen summary time")
     before = age.inner_text()
     wait_until(lambda: age.inner_text() != before, 5, "an older age")
-    change(hub, LONG_GONE, *[ago(minutes=70)] * 4, "untouched")
+    change(hub, LONG_GONE, *[ago(minutes=70)] * 3, ago(hours=-1), "untouched")
     roster.row_says("untouched", "dormant", 30)
     roster.row_says("untouched", "1 h ago")
+    assert rows(hub, "select recorded from roster_agent where slug = 'untouched'") == [("live",)]
 
 
 def test_back_shows_the_present_state_and_nothing_at_all_after_the_sign_out_F096(look, hub, node):
-    """No websocket may help here: what Back shows was asked for again. The browser stores nothing of the fleet."""
+    """No websocket may help here: what Back shows was asked for again. The browser stores nothing of the fleet.
+
+    The scenario disables the agent before it goes back; here it says something new.
+    """
     hub.register("backward")
     link = hub.command("sign-in", "admin")
     page = look("/sign-in/", live=False, storage_state=None)
@@ -192,6 +201,7 @@ def test_back_shows_the_present_state_and_nothing_at_all_after_the_sign_out_F096
     page.page.route_web_socket(re.compile("/live/"), lambda socket: socket.close(code=1011, reason="no way through"))
     page.go("/?q=backward", live=False)
     assert page.answer.headers["cache-control"] == "no-store"
+    assert json.loads(page.page.locator("meta[name='htmx-config']").get_attribute("content"))["history"] is False
     page.row("backward").locator("a.id").click()
     page.sees("h1", "backward")
     node({"backward": "changed meanwhile"})
@@ -207,12 +217,18 @@ def test_back_shows_the_present_state_and_nothing_at_all_after_the_sign_out_F096
 
 
 def test_a_form_works_after_the_sign_in_made_a_new_token_F166(look, hub):
-    """Signed in twice, each time with a new token; the page that was reached by its links afterwards acts."""
+    """Signed in twice, each time with a new token; the page that was reached by its links afterwards acts.
+
+    No link of the hub is boosted: each brings a whole page with its own forms, and that is what is asked of it here.
+    The act is the sign-out, which every page has and which answers with the way to the sign-in page.
+    """
     page = look("/sign-in/", live=False, storage_state=None)
     tokens = []
     for _ in range(2):
         page.page.goto(hub.command("sign-in", "admin"))
-        page.page.locator("nav a", has_text="Roster").click()
+        page.page.locator("nav a", has_text="Events").click()
+        page.sees("h1", "Events")
+        assert page.page.locator("[hx-boost], [data-hx-boost]").count() == 0
         tokens.append({cookie["name"]: cookie["value"] for cookie in page.page.context.cookies()})
         with page.page.expect_response(lambda answer: answer.request.method == "POST") as acted:
             page.page.locator("button", has_text="Sign out").click()

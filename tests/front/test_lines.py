@@ -155,6 +155,9 @@ def test_where_no_websocket_gets_through_the_page_asks_every_15_seconds_but_not_
 
 
 def test_a_plain_request_after_the_sign_in_ended_brings_no_sign_in_form_into_the_page_F050(live, stage, expect):
+    """The scenario expects a header that only htmx reads. Nothing is asked for by htmx here: the page's own request
+    sees where it was led, and takes nothing from there.
+    """
     before = live.locator("#rows").inner_text()
     stage.blocked = stage.signed_out = True
     stage.close_sockets(1001)

@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+from tests.services import wait_until
+
 from . import fakes
 from .stage import part
 
@@ -68,7 +70,10 @@ def test_a_part_for_a_row_that_is_not_here_or_for_nothing_stops_none_of_the_othe
 
 
 def test_a_page_has_one_connection_whatever_is_swapped_around_it_F097(live, stage, expect):
-    """Fifty times the whole content is morphed, with the element that holds the connection, and gone through anew."""
+    """Fifty times the whole content is morphed, with the element that holds the connection, and gone through anew.
+
+    Then twenty pages follow one another. No link is boosted: each page ends the connection of the one before it.
+    """
     whole = live.locator("main").evaluate("main => main.innerHTML")
     for n in range(50):
         message = f'<hx-partial hx-target="#main" hx-swap="innerMorph">{whole}</hx-partial>'
@@ -77,6 +82,12 @@ def test_a_page_has_one_connection_whatever_is_swapped_around_it_F097(live, stag
     rev = stage.push()
     expect(live.locator("#cursor")).to_have_attribute("data-rev", str(rev))
     assert len(stage.addresses) == 1 and len(stage.sockets) == 1
+    for n in range(2, 22):
+        live.locator("nav a").first.click()
+        wait_until(lambda opened=n: len(stage.addresses) == opened or live.wait_for_timeout(10))
+    expect(live.locator("#connection")).to_have_text("live")
+    wait_until(lambda: len(stage.sockets) == 1)
+    assert len(stage.addresses) == 21
     assert live.complaints == []
 
 

@@ -76,9 +76,9 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_renders_well_formed_with_unique_ids_and_landmarks(name):
+def test_every_page_renders_well_formed_with_unique_ids_none_blank_and_landmarks_F099(name):
     page = Shape(render_to_string(name, PAGES[name]))
-    assert len(page.ids) == len(set(page.ids))
+    assert len(page.ids) == len(set(page.ids)) and all(each and each == each.strip() for each in page.ids)
     names = [tag for tag, _ in page.tags]
     assert names.count("main") == 1 and names.count("h1") == 1
     assert names.count("title") == 1 + names.count("g")  # a drawn column has one of its own

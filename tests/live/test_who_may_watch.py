@@ -132,7 +132,10 @@ async def test_frames_from_a_page_are_inert_and_a_person_who_lost_the_role_is_st
 
 
 async def test_after_the_session_expired_nothing_is_done_and_no_page_comes_but_the_sign_in_F050(pages):
-    """The act answers with the way to sign in and does nothing, a plain request likewise, and the socket says 4401."""
+    """The act answers with the way to sign in and does nothing, a plain request likewise, and the socket says 4401.
+
+    The scenario disables an agent; the release of held edges is the act that the pages have.
+    """
     client, cookie = await sync_to_async(sign_in)("mira", role="manager")
     hold = {"kind": guard.KIND, "subject": "expire_ephemeral", "evidence": {"would_flip": 9, "live": 9}}
     held = await Anomaly.objects.acreate(**hold, opened_at=timezone.now())
