@@ -36,9 +36,19 @@ class LivePage(AsyncWebsocketConsumer):
     # Pages hear from the feed alone: with a subscription of its own each would end when the broker does.
     channel_layer_alias = "none"
 
+    async def __call__(self, scope, receive, send):
+        """The whole life of the page. A server that waited too long for the page's end cancels it, wherever it is."""
+        self._guard: asyncio.Task | None = None
+        try:
+            return await super().__call__(scope, receive, send)
+        finally:
+            feed().leave(self)
+            if self._guard is not None:
+                self._guard.cancel()
+                metrics.pages.dec()
+
     async def connect(self):
         await self.accept()  # a refusal before this reads as a broken line to the browser, which then tries for ever
-        self._guard: asyncio.Task | None = None
         try:
             if code := await in_database(self._refusal):
                 security.warning("a live page was turned away: %s", self.scope["path"])
@@ -51,12 +61,6 @@ class LivePage(AsyncWebsocketConsumer):
         except Exception as error:
             log.warning("a live page could not start: %s", type(error).__name__)
             await self.start_over()
-
-    async def disconnect(self, code):
-        feed().leave(self)
-        if self._guard is not None:
-            self._guard.cancel()
-            metrics.pages.dec()
 
     async def receive(self, text_data=None, bytes_data=None):
         """Nothing is taken from a page: acts are POSTs."""

@@ -44,7 +44,8 @@ class Pages:
 
     async def close(self) -> None:
         for page in self._open:
-            await page.disconnect(timeout=5)
+            if not page.future.cancelled():
+                await page.disconnect(timeout=5)
 
 
 async def closed_with(page: WebsocketCommunicator, seconds: float = 10) -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
+from django.db import OperationalError
 
+from roster import metrics, queries
 from roster.live import feed as feeds
 from tests.live.conftest import joined, said_until, version
 
@@ -67,3 +70,29 @@ async def test_every_page_of_a_crowd_ends_at_the_newest_version_F170(pages, cook
     last = f'data-rev="{await version()}"'
     async with asyncio.timeout(5):
         await asyncio.gather(*(said_until(page, last, 5) for page in crowd))
+
+
+@pytest.mark.parametrize("when", ["while it opens", "while it is open"])
+async def test_a_page_that_the_server_cancels_leaves_nothing_behind(pages, cookie, monkeypatch, when):
+    """As daphne does with a page whose browser left long ago and whose answer from the database is not there yet."""
+    before, entered, answer = open_pages(), threading.Event(), threading.Event()
+
+    def slow(*args):
+        entered.set()
+        answer.wait(10)
+        raise OperationalError
+
+    if when == "while it opens":
+        monkeypatch.setattr(queries, "page", slow)
+    page = await pages.open(cookie)
+    await (asyncio.to_thread(entered.wait, 10) if when == "while it opens" else joined(1))
+    assert open_pages() == before + 1
+    page.future.cancel()
+    await asyncio.wait([page.future], timeout=10)
+    answer.set()
+    assert (open_pages(), feeds.feed().pages) == (before, set())
+    assert not [each for each in asyncio.all_tasks() if "_watch_session" in repr(each) and not each.cancelling()]
+
+
+def open_pages() -> float:
+    return metrics.registry.get_sample_value("agora_open_pages")
