@@ -73,9 +73,9 @@ def _read(cursor: str) -> tuple[datetime | None, str]:
     moment, _, slug = cursor.rpartition("~")
     try:
         seen = parse_datetime(moment)
-    except ValueError:
-        seen = None
-    return (seen if seen is None or seen.tzinfo else seen.replace(tzinfo=UTC)), slug
+        return (seen and (seen if seen.tzinfo else seen.replace(tzinfo=UTC)).astimezone(UTC)), slug
+    except (ValueError, OverflowError):  # the second: in UTC it lies outside of all years
+        return None, slug
 
 
 ORDERS = {"": Order(), "seen": BySeen(newest_first=False), "-seen": BySeen(newest_first=True)}

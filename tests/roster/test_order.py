@@ -46,7 +46,11 @@ def test_who_was_never_seen_comes_last_both_ways_F070(fleet, sort, expected, lim
     assert found == expected
 
 
-@pytest.mark.parametrize("cursor", ["~", "nonsense", "2026-13-45~x", "~old", "2026-03-02T00:00:00~x", "x~y~z"])
+BENT = ("~", "nonsense", "2026-13-45~x", "~old", "2026-03-02T00:00:00~x", "x~y~z")
+BEYOND_ALL_YEARS = ("9999-12-31T23:59:59-12:00~x", "0001-01-01T00:00:00+12:00~x")
+
+
+@pytest.mark.parametrize("cursor", BENT + BEYOND_ALL_YEARS)
 @pytest.mark.parametrize("sort", ["", "seen", "-seen"])
 def test_a_bent_cursor_is_an_empty_or_a_whole_page_and_no_error(fleet, sort, cursor):
     page = queries.page(queries.Selection(sort=sort, after=cursor, limit=10), fleet)
