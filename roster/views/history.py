@@ -78,8 +78,8 @@ def _here(selection: queries.EventSelection) -> dict:
         "agent": selection.agent,
         "kind": selection.kind,
         "by": selection.by,
-        "from": f"{selection.begin:%Y-%m-%d}" if selection.begin else "",
-        "to": f"{selection.end - DAY:%Y-%m-%d}" if selection.end else "",
+        "from": selection.begin.date().isoformat() if selection.begin else "",
+        "to": (selection.end - DAY).date().isoformat() if selection.end else "",
     }
 
 

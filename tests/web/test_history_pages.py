@@ -162,6 +162,11 @@ def test_no_value_breaks_the_events(vera, query):
     assert vera.get(f"/events/?{query}").status_code == 200
 
 
+def test_a_day_of_long_ago_is_given_back_as_the_day_that_it_is(vera):
+    page = read(vera, "/events/?from=0001-01-01&to=0987-06-05")
+    assert 'value="0001-01-01"' in page and 'value="0987-06-05"' in page and "left out" not in page
+
+
 def test_an_id_that_nobody_has_is_said_with_those_that_are_nearly_it(vera):
     happen("analyst")
     page = read(vera, "/events/?agent=analist")
