@@ -12,6 +12,8 @@ from .pythons import is_newer, newer_python
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_TESTS = 5
+# Two files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
 
 
 def run(root: Path, argv: list[str]) -> int:
@@ -23,7 +25,7 @@ def run(root: Path, argv: list[str]) -> int:
     """
     passed_on = [word for word in argv if word != "--strict"]
     env = _environment(strict="--strict" in argv)
-    code = _pytest(sys.executable, root, env, passed_on)
+    code = _pytest(sys.executable, root, env, passed_on or list(SIDE_BY_SIDE))
     if code == 0 and not [word for word in passed_on if word != "--soak"]:
         code = _newer(root, env)
     return code

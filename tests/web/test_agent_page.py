@@ -45,9 +45,9 @@ def test_seen_and_last_worked_are_told_apart_F136(viewer):
 
 
 def test_each_value_about_reaching_it_opens_its_evidence(viewer):
-    make.node("harbor")
+    home = make.node("harbor")[0]
     make.agent("echo", status="error", liveness_mode="async")
-    Agent.objects.filter(slug="echo").update(waiting=2, home_node=1, worked_at=timezone.now())
+    Agent.objects.filter(slug="echo").update(waiting=2, home_node=home, worked_at=timezone.now())
     facts = page(viewer, "echo").partition('<dl class="facts">')[2].partition('<table class="plain stack">')[0]
     values = re.findall(r'<dd data-v="(\w+)">(<details class="ev" name="ev"><summary>)?', facts)
     assert {name for name, _ in values} >= {"seen", "worked", "doing", "attention", "switch", "mode", "node", "mail"}
