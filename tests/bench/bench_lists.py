@@ -2,9 +2,10 @@
 
     python tests/bench/bench_lists.py [--check] [--quick]
 
-``1,000 as JSON`` is two calls of 500, the longest page that the API gives. ``cold`` names another cursor each time, so
-that nothing kept can answer; ``unchanged`` asks again for what it has, with its ETag. ``in process`` is the work alone,
-where queries can be counted; a server's figures have the request, the token and the sending in them too.
+``1,000 as JSON`` is two calls of 500, the longest page that the API gives. ``cold`` comes after one agent on each page
+was heard, so that nothing kept can answer; ``unchanged`` asks again for what it has, with its ETag. ``in process`` is
+the work alone, where queries can be counted; a server's figures have the request, the token, the sending and, where it
+is cold, the two heartbeats in them too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from functools import partial
 from http.client import HTTPConnection
 
 import _lib
@@ -43,9 +43,8 @@ class Figure:
     size: float
 
 
-def cursors(number: int) -> tuple[str, str]:
-    """The places before the first and the second 500 agents; another spelling of them for each ``number``."""
-    return f"agent-.{number}", f"{_lib.slug(499)}.{number}"
+CURSORS = ("", _lib.slug(499))  # before the first and the second 500 agents
+HEARD = (0, 500)  # one agent on each page
 
 
 # ---- in process -----------------------------------------------------------------------------------------------------
@@ -58,28 +57,34 @@ def in_the_store(cookie: str) -> None:
     from django.utils import timezone
 
     from roster import listing, queries
+    from roster.models import Agent
 
-    client, numbers = Client(headers={"host": _load.HOST, "cookie": cookie}), iter(range(10**9))
+    client = Client(headers={"host": _load.HOST, "cookie": cookie})
 
-    def of_json(number: int) -> list[bytes]:
-        selections = (queries.Selection(after=after, limit=500) for after in cursors(number))
+    def of_json() -> list[bytes]:
+        selections = (queries.Selection(after=after, limit=500) for after in CURSORS)
         return [listing.listing(selection, timezone.now()).body for selection in selections]
+
+    def hear() -> None:
+        Agent.objects.filter(slug__in=map(_lib.slug, HEARD)).update(last_seen=timezone.now())
 
     def page() -> list[bytes]:
         answer = client.get("/")
         assert answer.status_code == 200, answer.status_code
         return [answer.content]
 
-    works = {COLD: lambda: of_json(next(numbers)), UNCHANGED: partial(of_json, 0), PAGE: page}
-    print(json.dumps({what: astuple(in_process(work)) for what, work in works.items()}))
+    works = {COLD: (of_json, hear), UNCHANGED: (of_json, None), PAGE: (page, None)}
+    print(json.dumps({what: astuple(in_process(*work)) for what, work in works.items()}))
 
 
-def in_process(work: Callable[[], list[bytes]]) -> Figure:
+def in_process(work: Callable[[], list[bytes]], before: Callable[[], None] | None) -> Figure:
     from django.db import connection
 
     rounds = []
     for _ in range(WARM_UP + ROUNDS):
         asked = []
+        if before:
+            before()
         began, cpu = time.perf_counter(), time.process_time()
         with connection.execute_wrapper(_lib.counting(asked)):
             bodies = work()
@@ -92,29 +97,34 @@ def in_process(work: Callable[[], list[bytes]]) -> Figure:
 
 
 def on_server(server: _lib.Server, cookie: str) -> dict[str, Figure]:
-    line, numbers = HTTPConnection(_load.HOST, server.port), iter(range(10**9))
+    line = HTTPConnection(_load.HOST, server.port)
 
-    def get(path: str, expect: int, **headers: str):
-        line.request("GET", path, headers=headers)
+    def ask(path: str, expect: int = 200, method: str = "GET", **headers: str):
+        line.request(method, path, headers=headers)
         answer = line.getresponse()
         body = answer.read()
         if answer.status != expect:
-            raise RuntimeError(f"GET {path}: {answer.status}, not {expect}: {body[:300]!r}")
+            raise RuntimeError(f"{method} {path}: {answer.status}, not {expect}: {body[:300]!r}")
         return answer, body
 
-    def of_json(number: int, expect: int = 200, tags=("", "")):
+    def of_json(expect: int = 200, tags=("", "")):
         asked = {"Authorization": f"Bearer {_lib.token(0)}"}
         return [
-            get(f"/api/agents?limit=500&after={after}", expect, **asked, **{"If-None-Match": tag})
-            for after, tag in zip(cursors(number), tags, strict=True)
+            ask(f"/api/agents?limit=500&after={after}", expect, **asked, **{"If-None-Match": tag})
+            for after, tag in zip(CURSORS, tags, strict=True)
         ]
 
-    known = [answer.headers["ETag"] for answer, _ in of_json(next(numbers))]
-    works = {
-        COLD: lambda: of_json(next(numbers)),
-        UNCHANGED: lambda: of_json(0, 304, known),
-        PAGE: lambda: [get("/", 200, Cookie=cookie)],
-    }
+    def cold():
+        for number in HEARD:
+            ask("/api/heartbeat", method="POST", Authorization=f"Bearer {_lib.token(number)}")
+        return of_json()
+
+    def unchanged():
+        return of_json(304, tags)
+
+    cold()  # the first heartbeat of an agent that said nothing else may be news
+    tags = [answer.headers["ETag"] for answer, _ in cold()]
+    works = {UNCHANGED: unchanged, COLD: cold, PAGE: lambda: [ask("/", Cookie=cookie)]}
     return {what: of_work(server, work) for what, work in works.items()}
 
 
