@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 from django.template.loader import get_template
 from django.utils.safestring import mark_safe
@@ -23,6 +24,7 @@ CHOICES = {
     "lifecycle": states.LIFECYCLES,
     "sort": ("seen", "-seen"),
 }
+FILTERS = ("presence", "attention", "mode", "node", "lifecycle", "retired", "q")
 # Raw HTML stays text and only http, https and mailto links are made: a profile is written by an agent (P67).
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
@@ -47,6 +49,23 @@ def selection(asked: Mapping) -> queries.Selection:
     chosen = {name: value(name) if value(name) in allowed else "" for name, allowed in CHOICES.items()}
     free = {"node": value("node"), "q": value("q").strip(), "after": value("after")}
     return queries.Selection(**chosen, **free, retired=value("retired") == "1", limit=PAGE)
+
+
+def asked(selection: queries.Selection) -> dict[str, str]:
+    """What the address of this part of the fleet has to say, paging apart."""
+    told = {name: getattr(selection, name) for name in (*FILTERS, "sort")} | {
+        "retired": "1" if selection.retired else ""
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def beside(selection: queries.Selection, page: queries.Page) -> dict:
+    """Where the links under ``page`` lead."""
+    here = asked(selection)
+    return {
+        "next_url": f"/?{urlencode(here | {'after': page.next})}" if page.next else None,
+        "first_url": f"/?{urlencode(here)}" if selection.after else None,
+    }
 
 
 def above(seen: Glance, now: datetime) -> dict:

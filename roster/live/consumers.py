@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.sessions.models import Session
+from django.template.loader import get_template
 from django.utils.dateparse import parse_datetime
 
 from roster import access, clock, directory, metrics, queries, schemas, showing
@@ -113,13 +114,22 @@ class RosterPage(LivePage):
     async def open(self) -> tuple[int, list[Row]]:
         self.selection = showing.selection(parse_qs(self.scope["query_string"].decode("utf-8", "replace")))
         page = await in_database(queries.page, self.selection, clock.now())
-        self.profiles, self.table = page.profiles, Table(self.selection, page)
-        text = await in_database(showing.opening, page.version)
-        if not self._is_at(page.version):
-            body = "".join(each.html for each in await in_database(render, page.rows))
-            text = partial("#rows", "innerMorph", body) + text
-        await self.say(text)
+        self._shows(page)
+        text = "" if self._is_at(page.version) else await in_database(_whole, self.selection, page)
+        await self.say(text + await in_database(showing.opening, page.version))
         return page.version, page.rows
+
+    async def anew(self, made: dict) -> None:
+        """The whole table as it is now. ``made`` holds those that other pages were told in the same look."""
+        if self.selection not in made:
+            page = await in_database(queries.page, self.selection, clock.now())
+            made[self.selection] = page, await in_database(_whole, self.selection, page)
+        page, text = made[self.selection]
+        self._shows(page)
+        await self.say(text + await in_database(showing.opening, page.version))
+
+    def _shows(self, page: queries.Page) -> None:
+        self.profiles, self.table = page.profiles, Table(self.selection, page)
 
     def _is_at(self, version: int) -> bool:
         """Whether the page, by its cursor, shows this version already, and was made so lately that time alone cannot
@@ -133,11 +143,13 @@ class RosterPage(LivePage):
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         await self.say("".join(map(self.table.step, rows)) + tail)
+        if not self.table.is_a_page():
+            await self.anew({})
 
-    async def members(self, version: int) -> None:
+    async def members(self, version: int, made: dict) -> None:
         """A member without an agent row has no version of its own: where the profiles moved, the table comes whole."""
         if version != self.profiles:
-            await self.open()
+            await self.anew(made)
 
     async def noticed(self, tail: str, notices: list[Notice]) -> None:
         await self.say(tail)
@@ -145,6 +157,13 @@ class RosterPage(LivePage):
     async def seen(self, times: dict[str, str]) -> None:
         if mine := self.table.among(times):
             await self.say(json.dumps({"seen": mine}))
+
+
+def _whole(selection: queries.Selection, page: queries.Page) -> str:
+    """All rows of a page, and the links to those beside it."""
+    body = "".join(each.html for each in render(page.rows))
+    links = get_template("roster/_pages.html").render(showing.beside(selection, page))
+    return partial("#rows", "innerMorph", body) + partial("#pages", "outerMorph", links)
 
 
 class AgentPage(LivePage):
@@ -164,7 +183,10 @@ class AgentPage(LivePage):
         if any(each.row.pk == self.pk for each in rows):
             await self._send()
 
-    async def members(self, version: int) -> None:
+    async def anew(self, made: dict) -> None:
+        await self._send()
+
+    async def members(self, version: int, made: dict) -> None:
         """Its own profile moves its agent's version too."""
 
     async def noticed(self, tail: str, notices: list[Notice]) -> None:

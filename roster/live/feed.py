@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from channels.layers import get_channel_layer
@@ -25,6 +26,8 @@ log = logging.getLogger("agora.live")
 GATHER = 0.15  # seconds after the first nudge in which others join it
 LOOK = 2.0  # seconds between two looks at the version when no nudge comes
 REFRESH = 10.0  # seconds between two looks at the rows on show
+MANY = 200  # rows in one look; beyond, each table is read anew, which costs what is shown and not what changed
+OVERLAP = timedelta(seconds=10)  # by which a refresh looks back behind the last one: a page may have been opening then
 REJOIN = 60.0  # seconds; a membership that the broker lost in silence comes back with it
 
 
@@ -41,7 +44,9 @@ class OpenPage(Protocol):
 
     async def changed(self, rows: list[Rendered], tail: str) -> None: ...
 
-    async def members(self, version: int) -> None: ...
+    async def anew(self, made: dict) -> None: ...
+
+    async def members(self, version: int, made: dict) -> None: ...
 
     async def noticed(self, tail: str, notices: list[Notice]) -> None: ...
 
@@ -62,6 +67,7 @@ class Feed:
         self._channel = ""
         self._version = 0
         self._told: dict[int, tuple] = {}
+        self._refreshed = clock.now()
         self._above: Glance | None = None
 
     async def join(self, page: OpenPage, version: int, rows: list[Row]) -> None:
@@ -69,7 +75,7 @@ class Feed:
         self._told = {row.pk: _face(row) for row in rows} | self._told
         self.pages.add(page)
         if self._task is None or self._task.done():
-            self._version = version
+            self._version, self._refreshed = version, clock.now()
             self._task = asyncio.create_task(self._run())
         elif version < self._version:  # what changed while the page opened is told once more, to all in one order
             self._version = version
@@ -147,16 +153,21 @@ class Feed:
             self._version = version
         try:
             await self._tell(rows, version)
-            await self._each(lambda page: page.members(profiles))
+            made: dict = {}
+            await self._each(lambda page: page.members(profiles, made))
         except Exception:
             self._version = min(self._version, since)  # nobody was told: the next look tells it
             raise
-        for each in rows:
-            self._told[each.row.pk] = _face(each.row)
+        self._told |= {row.pk: _face(row) for row in rows}
 
-    async def _tell(self, rows: list[Rendered], version: int) -> None:
+    async def _tell(self, rows: list[Row], version: int) -> None:
         above, tail = await in_database(showing.tail, version, self._above)
-        await self._each(lambda page: page.changed(rows, tail))
+        if len(rows) > MANY:
+            made: dict = {}
+            await self._each(lambda page: page.anew(made))
+        else:
+            rendered = await in_database(render, rows)
+            await self._each(lambda page: page.changed(rendered, tail))
         self._above = above
 
     async def _each(self, say: Callable[[OpenPage], Awaitable[None]]) -> None:
@@ -170,15 +181,20 @@ class Feed:
                 await page.start_over()
 
     async def _refresh(self) -> None:
-        """Brings the rows on show up to date where time moved them: the word whole, a newer last_seen as a time."""
+        """Brings the pages up to date where time moved them: a word whole, also where it brings a row onto a page of
+        those who are gone; a newer last_seen as a time."""
         on_show = set().union(*(page.shown() for page in self.pages)) if self.pages else set()
         self._told = {pk: face for pk, face in self._told.items() if pk in on_show}
-        rows = await in_database(queries.by_keys, list(on_show), clock.now())
+        since, now = self._refreshed - OVERLAP, clock.now()
+        rows = await in_database(queries.by_keys, list(on_show), now)
         turned = [row for row in rows if self._told.get(row.pk, _face(row))[0] != _face(row)[0]]
         times = {row.dom_id: schemas.stamp(row.last_seen) for row in rows if self._told.get(row.pk) != _face(row)}
         self._told |= {row.pk: _face(row) for row in rows}
+        ended = await in_database(queries.ended_between, since, now, MANY + 1)
+        turned += [row for row in ended if row.pk not in on_show]
         if turned:
-            await self._tell(await in_database(render, turned), self._version)
+            await self._tell(turned, self._version)
+        self._refreshed = now
         await self._each(lambda page: page.seen(times))
 
     async def _notice(self) -> None:
@@ -194,11 +210,11 @@ def _face(row: Row) -> tuple:
     return row.presence.word, row.last_seen
 
 
-def _changed(version: int) -> tuple[int, list[Rendered], int]:
-    """The version now, the rows changed since ``version``, and the version of the profiles: read last, so that an edit
-    in between is told now or moves the first."""
-    current, rows = queries.changed_since(version, clock.now())
-    return current, render(rows), directory.versions()[1]
+def _changed(version: int) -> tuple[int, list[Row], int]:
+    """The version now, the rows changed since ``version`` (of more than MANY only some), and the version of the
+    profiles: read last, so that an edit in between is told now or moves the first."""
+    current, rows = queries.changed_since(version, clock.now(), MANY + 1)
+    return current, rows, directory.versions()[1]
 
 
 def render(rows: list[Row]) -> list[Rendered]:

@@ -28,6 +28,11 @@ class Table:
         """The primary keys of the agents among the rows."""
         return {pk for _, dom_id, pk in self._places if dom_id.startswith("agent-")}
 
+    def is_a_page(self) -> bool:
+        """Whether there are about as many rows as on a page that is asked for; else it is to be read anew."""
+        least = 1 if self._end else 0
+        return least <= len(self._places) <= 2 * self._selection.limit
+
     def among(self, times: dict[str, str]) -> dict[str, str]:
         """The part of ``times``, by DOM id, that is about rows on show."""
         return {dom_id: times[dom_id] for _, dom_id, _ in self._places if dom_id in times}

@@ -17,7 +17,7 @@ from .history import (
     standing,
 )
 from .hub import last_outage, late_sweeps, outages
-from .lists import Page, Selection, by_keys, changed_since, member, one, page
+from .lists import Page, Selection, by_keys, changed_since, ended_between, member, one, page
 from .near import near
 from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
 from .words import is_listed, presence_word
@@ -40,6 +40,7 @@ __all__ = [
     "by_keys",
     "changed_since",
     "counts",
+    "ended_between",
     "event_kinds",
     "events",
     "events_of",

@@ -135,12 +135,22 @@ def member(slug: str, now: datetime) -> tuple[int, rows.Row | None]:
     return version, rows.of_profile(profile, now) if profile else None
 
 
-def changed_since(version: int, now: datetime) -> tuple[int, list[rows.Row]]:
-    """The rows that changed after ``version``, and the version that this answer brings one to."""
+def changed_since(version: int, now: datetime, limit: int) -> tuple[int, list[rows.Row]]:
+    """The rows that changed after ``version``, ``limit`` of them at most, and the version that this answer brings one
+    to."""
     current, profiles_version = directory.versions()
     profiles = directory.at(profiles_version)
     agents = rows.stored(Agent.objects.filter(changed__gt=version, changed__lte=current).order_by("slug"))
-    return current, [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]
+    return current, [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents[:limit]]
+
+
+def ended_between(since: datetime, now: datetime, limit: int) -> list[rows.Row]:
+    """The agents whose window ended from ``since`` to ``now``, ``limit`` of them at most. They are found by when the
+    sweep looks at them next, which is never after the end of the window and, unlike it, is indexed."""
+    profiles = directory.at(directory.versions()[1])
+    ended = Agent.objects.filter(check_after__lte=now, deadline__gte=since, deadline__lt=now)
+    agents = rows.stored(ended.order_by("check_after"))[:limit]
+    return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]
 
 
 def by_keys(keys: list[int], now: datetime) -> list[rows.Row]:

@@ -14,7 +14,6 @@ from roster.models import Node
 
 from .around import for_role
 
-FILTERS = ("presence", "attention", "mode", "node", "lifecycle", "retired", "q")
 ANY = {"lifecycle": "employed"}  # what no choice means, where it is not "any"
 
 
@@ -23,7 +22,7 @@ ANY = {"lifecycle": "employed"}  # what no choice means, where it is not "any"
 def roster(request: HttpRequest) -> HttpResponse:
     now, selection = clock.now(), showing.selection(request.GET)
     page = queries.page(selection, now)
-    asked = _asked(selection)
+    asked = showing.asked(selection)
     here = urlencode(asked | ({"after": selection.after} if selection.after else {}))
     context = {
         "nav": "roster",
@@ -32,27 +31,20 @@ def roster(request: HttpRequest) -> HttpResponse:
         "rev": page.version,
         "filters": _filters(selection),
         "sorts": _sorts(selection, asked),
-        "next_url": f"/?{urlencode(asked | {'after': page.next})}" if page.next else None,
-        "first_url": f"/?{urlencode(asked)}" if selection.after else None,
         "live_url": "/live/roster/" + (f"?{here}" if here else ""),
         "command": "python3 manage.py demo",
     }
+    context |= showing.beside(selection, page)
     return render(request, "roster/roster.html", context | showing.above(glance(page.version, now), now))
-
-
-def _asked(selection: queries.Selection) -> dict[str, str]:
-    """What the address of this part of the fleet has to say, paging apart."""
-    told = {name: getattr(selection, name) for name in (*FILTERS, "sort")} | {
-        "retired": "1" if selection.retired else ""
-    }
-    return {name: value for name, value in told.items() if value}
 
 
 def _filters(selection: queries.Selection) -> dict:
     nodes = Node.objects.order_by("slug").values_list("slug", flat=True)
     values = {name: showing.CHOICES[name] for name in ("presence", "attention", "mode", "lifecycle")} | {"node": nodes}
-    choices = {name: _options(name, values[name], getattr(selection, name)) for name in FILTERS if name in values}
-    active = any(getattr(selection, name) for name in FILTERS)
+    choices = {
+        name: _options(name, values[name], getattr(selection, name)) for name in showing.FILTERS if name in values
+    }
+    active = any(getattr(selection, name) for name in showing.FILTERS)
     return {
         "choices": choices,
         "active": active,

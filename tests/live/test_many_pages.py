@@ -6,10 +6,15 @@ import asyncio
 import threading
 
 import pytest
-from django.db import OperationalError
+from asgiref.sync import sync_to_async
+from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from roster import metrics, queries
 from roster.live import feed as feeds
+from roster.models import Agent
+from roster.services import journal
+from tests import make
 from tests.live.conftest import joined, said_until, version
 
 
@@ -96,3 +101,43 @@ async def test_a_page_that_the_server_cancels_leaves_nothing_behind(pages, cooki
 
 def open_pages() -> float:
     return metrics.registry.get_sample_value("agora_open_pages")
+
+
+@pytest.fixture
+def at_once(transactional_db):
+    """Commits ``count`` new agents, or the end of the agents with these ids, at once."""
+
+    @sync_to_async
+    @transaction.atomic
+    def changed(count: int = 0, *, retired: tuple[str, ...] = ()):
+        for n in range(count):
+            make.agent(f"many-{n:03}", timezone.now())
+        gone = Agent.objects.filter(slug__in=retired)
+        gone.update(lifecycle="retired", changed=journal.write(changed=gone.values_list("pk", flat=True)))
+
+    return changed
+
+
+async def test_where_a_crowd_changes_at_once_each_list_is_read_anew_and_once_for_all_pages(
+    pages, cookie, at_once, monkeypatch
+):
+    """Thousands may register or fall silent within seconds. A page shows a few of them, and where others follow."""
+    monkeypatch.setattr(feeds, "MANY", 20)
+    opened = [await pages.open(cookie) for _ in range(3)]
+    await joined(3)
+    read, page = [], queries.page
+    monkeypatch.setattr(queries, "page", lambda *args: read.append(args) or page(*args))
+    await at_once(60)
+    for each in opened:
+        text = await said_until(each, "many-049")
+        assert "many-050" not in text and "after=many-049" in text
+    assert len(read) == 1
+
+
+async def test_a_page_that_grew_to_twice_its_length_or_lost_all_its_rows_is_read_anew(pages, cookie, at_once):
+    page = await pages.open(cookie)
+    await joined(1)
+    await at_once(101)
+    assert "many-050" not in await said_until(page, "after=many-049")
+    await at_once(retired=tuple(f"many-{n:03}" for n in range(50)))
+    assert "many-050" in await said_until(page, "after=many-099")

@@ -337,3 +337,14 @@ async def test_all_pages_of_one_agent_are_served_by_one_rendering(pages, cookie,
     for page in opened:
         await said_until(page, "for all")
     assert len(drawn) == 1
+
+
+async def test_time_alone_brings_an_agent_onto_a_page_of_those_who_are_gone(pages, cookie, agent, monkeypatch):
+    """Its window ends while no page shows it, and the sweep that records that may be minutes away."""
+    monkeypatch.setattr(feeds, "REFRESH", 0.3)
+    monkeypatch.setattr(feeds, "LOOK", 0.2)
+    nearly_over = timezone.now() - timedelta(seconds=7)
+    row, _ = await sync_to_async(make.agent)("echo", nearly_over, liveness_mode="always-on", expected_interval=5)
+    page = await pages.open(cookie, "/live/roster/?presence=silent")
+    assert f'<tr id="agent-{row.pk}"' not in await said_until(page, 'hx-target="#rows"')
+    assert 'hx-target="#rows" hx-swap="afterbegin"' in await said_until(page, f'<tr id="agent-{row.pk}"')
