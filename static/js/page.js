@@ -41,9 +41,13 @@
     if (element.textContent !== words) element.textContent = words;
   }
 
+  const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+
   function localise(root) {
-    for (const element of root.querySelectorAll("time[data-when][datetime]")) {
-      write(element, clockWords(new Date(element.dateTime)));
+    for (const element of root.querySelectorAll("time[datetime]")) {
+      const moment = new Date(element.dateTime);
+      element.title = exact.format(moment);
+      if ("when" in element.dataset) write(element, clockWords(moment));
     }
   }
 

@@ -16,10 +16,7 @@
   }
 
   function moveTimes(id, moment) {
-    for (const time of document.getElementById(id)?.querySelectorAll("time[data-seen]") ?? []) {
-      time.dateTime = moment;
-      time.title = `${moment.slice(0, 19).replace("T", " ")} UTC`;
-    }
+    for (const time of document.getElementById(id)?.querySelectorAll("time[data-seen]") ?? []) time.dateTime = moment;
   }
 
   // htmx looks for every target before it swaps the first part; a row that an earlier part brings is found later, by

@@ -136,8 +136,19 @@ def test_a_frame_of_bare_times_moves_the_ages_of_its_rows_alone(live, stage, exp
     stage.push(raw=json.dumps({"seen": {"agent-5": "2026-11-30T12:00:00Z", "agent-999": "2026-11-30T12:00:00Z"}}))
     moved = live.locator("#rows time[datetime='2026-11-30T12:00:00Z']")
     expect(moved).to_have_count(2)
-    expect(live.locator("#agent-5 .c-seen time[data-seen]")).to_have_attribute("title", "2026-11-30 12:00:00 UTC")
+    expect(live.locator("#agent-5 .c-seen time[data-seen]")).to_have_attribute("title", "30 Nov 2026, 12:00:00 UTC")
     assert live.complaints == []
+
+
+def test_times_are_told_in_the_readers_zone_the_exact_ones_too(chromium, stage, expect):
+    context = chromium.new_context(timezone_id="Asia/Kolkata")
+    page = context.new_page()
+    page.goto(stage.url)
+    page.locator("#agent-5 .c-presence summary").click()
+    since = page.locator("#agent-5 .c-presence .pop time[data-when]").first
+    expect(since).to_have_text(re.compile(r"^(30 Nov( 2026)? )?17:50$"))
+    expect(since).to_have_attribute("title", "30 Nov 2026, 17:50:00 GMT+5:30")
+    context.close()
 
 
 def test_notices_and_the_summary_are_pushed_and_stay_text(live, stage, expect):
