@@ -25,6 +25,7 @@
     if (news.querySelectorAll("[data-need]").length === AT_ONCE) return tellMore(untold + 1);
     const toast = show(link(entry.querySelector("a")), reason(entry));
     toast.dataset.need = key;
+    toast.classList.toggle("urgent", Boolean(entry.querySelector(".sign-alarm")));
   }
 
   function tellMore(count) {

@@ -27,8 +27,9 @@ def live(page, expect):
     return page
 
 
-def needing(*numbers, text="blocked: permission bash"):
-    since, rows = fakes.back(minutes=4), [fakes.row(n, id=f"needy-{n}", url=f"/agents/needy-{n}/") for n in numbers]
+def needing(*numbers, text="blocked: permission bash", **of):
+    rows = [fakes.row(n, id=f"needy-{n}", url=f"/agents/needy-{n}/", **of) for n in numbers]
+    since = fakes.back(minutes=4)
     return fakes.summary(needs_you=[fakes.Thing(row=row, text=text, since=since, key=row.id) for row in rows])
 
 
@@ -44,6 +45,14 @@ def test_whoever_newly_needs_somebody_is_said_once_with_a_link_and_its_reason_as
     expect(toasts).to_have_count(1)
     assert live.locator("#news").get_attribute("role") == "status"
     assert live.complaints == []
+
+
+def test_only_an_urgent_need_is_said_in_red(live, stage, expect):
+    toasts = live.locator("#news .toast")
+    stage.push(summary=needing(1))
+    expect(toasts).to_have_class("toast")
+    stage.push(summary=needing(1, 2, attention="high"))
+    expect(toasts.last).to_have_class("toast urgent")
 
 
 def test_who_needed_somebody_before_the_page_was_opened_is_not_news(page, stage, expect):
@@ -79,8 +88,8 @@ def test_a_word_leaves_by_itself_but_not_while_somebody_reads_it(live, stage, ex
     live.clock.run_for(13 * SECOND)
     expect(toasts).to_have_count(1)
     expect(toasts).to_contain_text("needy-1")
-    live.locator("#q").hover()
     toasts.locator("a").focus()
+    live.locator("#q").hover()
     live.clock.run_for(13 * SECOND)
     expect(toasts).to_have_count(1)
     live.locator("#q").focus()
