@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from roster import glance
+from roster import glance, queries
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -40,3 +40,11 @@ def test_a_fleet_that_moves_is_counted_again_after_twenty_times_what_counting_to
 def test_a_clock_that_was_set_back_keeps_no_old_count_alive(now):
     first = glance.glance(1, now)
     assert glance.glance(1, now - timedelta(hours=1)) is not first
+
+
+def test_who_needs_somebody_stands_by_urgency_and_then_by_age(now):
+    """Who says error comes before who is silent, however long that has been so."""
+    make.agent("quiet", now - timedelta(hours=9), liveness_mode="always-on", expected_interval=60)
+    for slug, minutes in (("newer", 5), ("oldest", 20), ("older", 10)):
+        make.agent(slug, now - timedelta(minutes=minutes), status="error", liveness_mode="async")
+    assert [need.row.id for need in queries.needs_you(now)] == ["oldest", "older", "newer", "quiet"]
