@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -50,10 +51,15 @@ class Pages:
 
 async def closed_with(page: WebsocketCommunicator, seconds: float = 10) -> int:
     """The code that ``page`` is closed with; whatever it is sent before that is passed over."""
-    while True:
+    return [message async for message in messages(page, seconds)][-1]["code"]
+
+
+async def messages(page: WebsocketCommunicator, seconds: float = 10) -> AsyncIterator[dict]:
+    """What ``page`` is sent, up to its close; ``seconds`` is the longest wait for one."""
+    message = {}
+    while message.get("type") != "websocket.close":
         message = await page.receive_output(seconds)
-        if message["type"] == "websocket.close":
-            return message["code"]
+        yield message
 
 
 async def said_until(page: WebsocketCommunicator, part: str, seconds: float = 10) -> str:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from roster.live import consumers
 from roster.models import Agent, Anomaly
 from roster.services import guard
-from tests.live.conftest import closed_with, said_until, sign_in, version
+from tests.live.conftest import closed_with, messages, said_until, sign_in, version
 
 PUBLIC = "https://hub.example"
 ORIGINS = [
@@ -126,7 +126,9 @@ async def test_frames_from_a_page_are_inert_and_a_person_who_lost_the_role_is_st
     for said in ('{"action": "disable", "agent": "echo"}', "{", "<hx-partial>", '{"type": "nudge", "version": 99}'):
         await page.send_to(text_data=said)
         await page.send_to(bytes_data=said.encode())
-    assert await closed_with(page) == consumers.NO_RIGHT
+    told = [message async for message in messages(page)]
+    assert told.pop() == {"type": "websocket.close", "code": consumers.NO_RIGHT}
+    assert all('id="cursor"' in message["text"] for message in told), "a page is sent what the feed has, and no answer"
     assert await version() == before
     assert await Agent.objects.filter(slug="echo", enabled=True).aexists()
 
