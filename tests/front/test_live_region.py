@@ -178,11 +178,18 @@ def test_the_theme_can_be_set_and_is_kept(page, expect):
     assert page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(18, 22, 25)"
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_no_page_width_scrolls_sideways(page, expect, width):
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_no_page_width_scrolls_sideways_whatever_evidence_is_opened(page, stage, expect, width):
+    doing = fakes.activity("working", as_of=fakes.NOW)
+    stage.rows[4] = fakes.row(5, home_node="harbor", waiting=3, activity=doing, task="a long task " * 40)
     page.set_viewport_size({"width": width, "height": 844})
-    expect(page.locator("#rows > tr").first).to_be_visible()
-    assert page.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
+    page.reload()
+    values = page.locator("#agent-5 summary:visible")
+    assert values.count() >= 4
+    for value in values.all():
+        value.click()
+        expect(page.locator(".pop:visible")).to_have_count(1)
+        assert page.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth"), value.inner_text()
 
 
 def test_the_first_agent_takes_the_place_of_the_advice_and_a_person_does_not(page, stage, expect):

@@ -188,6 +188,15 @@ def test_a_clock_that_is_more_than_300_s_off_is_a_warning_on_the_agents_page_F00
     assert re.findall(r'<p class="warn">Its clock is (.*?) off', text) == ([warned] if warned else [])
 
 
+def test_each_value_of_a_row_opens_its_evidence():
+    doing = fakes.activity("working", as_of=fakes.NOW)
+    row = fakes.row(4, home_node="harbor", waiting=3, activity=doing)
+    text = render_to_string("roster/_row.html", {"row": row, "now": fakes.NOW})
+    values = re.findall(r'<td class="[\w -]+" data-v="(\w+)">(<details class="ev" name="ev"><summary>)?', text)
+    assert [name for name, _ in values] == ["presence", "doing", "mode", "node", "mail", "seen"]
+    assert all(opens for _, opens in values), values
+
+
 def test_a_disabled_agent_says_who_why_and_still_its_presence():
     disabled = fakes.Thing(by="mira", reason="maintenance", since=fakes.NOW)
     row = fakes.row(enabled=False, disabled=disabled)
