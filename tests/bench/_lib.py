@@ -91,7 +91,7 @@ class Server:
 def server(kind: str, app: str, on: Store, settings: str = "agora_web.settings"):
     """One process of the ASGI server ``kind`` that serves ``app`` on a free port of 127.0.0.1."""
     port = _free_port()
-    # uvicorn would compress each message anew for each page, for as much again as all the rest of a push
+    # uvicorn would compress each message anew for each page
     options = {"daphne": ["-v", "0", "-b", "127.0.0.1", "-p", str(port)],
                "uvicorn": ["--log-level", "warning", "--no-access-log", "--ws-per-message-deflate", "false",
                            "--port", str(port)]}[kind]  # fmt: skip
