@@ -197,6 +197,16 @@ def test_each_value_of_a_row_opens_its_evidence():
     assert all(opens for _, opens in values), values
 
 
+@pytest.mark.parametrize(("word", "holds"), [("live", True), ("silent", False), ("dormant", False), ("expired", False)])
+@pytest.mark.parametrize("page", ["roster/_row.html", "roster/_reachable.html"])
+def test_only_of_who_is_live_it_is_said_until_when_that_holds(page, word, holds):
+    """An agent that signed off has a deadline left over, and whoever is silent one that has passed."""
+    row = fakes.row(presence=fakes.presence(word, deadline=fakes.NOW))
+    text = render_to_string(page, {"row": row, "now": fakes.NOW})
+    assert ("holds until" in text) == holds
+    assert ("said by its heartbeat, " in text) == holds and ("its heartbeat: last heard" in text) != holds
+
+
 def test_a_disabled_agent_says_who_why_and_still_its_presence():
     disabled = fakes.Thing(by="mira", reason="maintenance", since=fakes.NOW)
     row = fakes.row(enabled=False, disabled=disabled)
