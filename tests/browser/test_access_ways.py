@@ -19,6 +19,11 @@ PLACES = {
     "held edges": "/guard/",
     "a used link": "/sign-in/link/wrong/",
 }
+ENDLESS = [
+    f"/events/?kind={'k' * 80}&agent={'a' * 80}&by={'b' * 80}&from={'f' * 80}",
+    f"/anomalies/?kind={'k' * 80}&subject={'s' * 80}",
+    f"/agents/{'n' * 64}/",
+]
 DATE_PARTS = 4  # day, month, year and the button of the calendar
 LIVE = {"the roster", "an agent"}
 STATUS = {"no such page": 404, "no such agent": 404, "a used link": 410}
@@ -54,6 +59,11 @@ def pair(hub):
     """Two agents; the first one's token beats for it."""
     hub.register("ways-two", liveness_mode="async", status="error", task="cannot reach the build machine " * 6)
     return hub.client(hub.register("ways-one", liveness_mode="async", status="working: release notes", session="s"))
+
+
+@pytest.fixture(scope="module")
+def longest_id(hub):
+    hub.register("n" * 64)
 
 
 def opened(look, place: str, **options):
@@ -104,6 +114,19 @@ def test_the_pages_flow_at_four_times_the_size_and_with_a_readers_own_spacing(lo
     page.evaluate(SPACED)
     assert page.evaluate(SIDEWAYS) <= 0
     assert page.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("path", ENDLESS)
+def test_a_word_without_an_end_makes_no_page_scroll_sideways(look, longest_id, path):
+    page = look(path, live=False, viewport={"width": 320, "height": 844}).page
+    for sheet in page.locator("details.sheet > summary").all():
+        sheet.click()
+    assert page.evaluate(SIDEWAYS) <= 0
+
+
+def test_on_a_phone_the_first_who_needs_somebody_is_told_by_name(look, pair):
+    first = look("/", viewport=PHONE).page.locator(".needs .first li").first
+    assert first.bounding_box()["width"] > PHONE["width"] * 0.75
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
