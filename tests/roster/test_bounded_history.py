@@ -9,8 +9,9 @@ from django.apps import apps
 from django.db import connection
 
 from roster import plans
-from roster.models import Event, PresenceHour, SweepRun
+from roster.models import Agent, Event, PresenceHour, SweepRun
 from roster.services import hours, sweeps
+from tests import make
 
 from .fleet import Fleet, many, minutes, seconds, sweep_all
 
@@ -57,6 +58,16 @@ def test_heartbeats_without_news_leave_no_history_F053(now, soak):
     assert after == before
     assert SweepRun.objects.count() <= 4 * (sweeps.KEEP_RUNS / minutes(1) + 1)
     assert stored() < 500 * 1024 * 1024
+
+
+def test_an_agent_that_beats_for_itself_leaves_none_either_F053(now):
+    """The fleet above beats through its node's batches, which are written in a way of their own."""
+    _, token = make.agent("echo", now, status="working: notes", liveness_mode="async")
+    before = rows()
+    for turn in range(1, 50):
+        make.beat(token, now + turn * EVERY, **({"status": "working: notes"} if turn % 2 else {}))
+    assert rows() == before
+    assert Agent.objects.get(slug="echo").last_seen == now + 49 * EVERY
 
 
 def test_the_database_does_not_grow_with_heartbeats_without_news_F053(now):
