@@ -49,6 +49,25 @@ def test_the_pages_fit_both_widths_in_both_themes_without_a_complaint(look, seed
         assert no_sideways_scroll(shown)
 
 
+# Three that need somebody, of which the first has the longest name; answers with those whose words cannot be read.
+CROWD = """() => { const list = document.querySelector(".needs .first"), one = list.querySelector("li");
+  for (const at of [2, 1]) list.prepend(one.cloneNode(true));
+  list.querySelector(".id").textContent = "a-name-of-forty-letters-that-goes-on-and";
+  for (const what of list.querySelectorAll(".what")) what.textContent = "silent, though it should be on · 4 min ago";
+  const shown = [...list.children].filter(li => li.offsetWidth);
+  return shown.filter(li => { const name = li.querySelector(".id").getBoundingClientRect();
+    const what = li.querySelector(".what");
+    return name.width < 24 || name.right > what.getBoundingClientRect().left || what.offsetWidth < 60 })
+    .map(li => li.textContent).concat(shown.length ? [] : ["nobody is shown"]) }"""
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_a_name_that_needs_somebody_never_covers_why(look, fleet, size):
+    shown = look("/", viewport=size)
+    assert shown.page.evaluate(CROWD) == []
+    assert no_sideways_scroll(shown)
+
+
 def test_every_admin_page_and_the_api_page_load_without_a_complaint(look, seeded):
     """Each list of the admin, each first entry and each form for a new one, under the one strict policy."""
     admin = look("/admin/", live=False)
