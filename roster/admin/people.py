@@ -37,6 +37,7 @@ class PersonForm(RoleForm, AdminUserCreationForm):
         super().__init__(*args, **kwargs)
         self.initial.setdefault("role", "viewer")
         self.fields["username"].help_text = f"The person's id in the fleet: {states.SLUG_RULE}."
+        self.fields["usable_password"].help_text = "Disabled: they come in by one-time links from the hub's machine."
 
     def clean_username(self):
         name = super().clean_username()
