@@ -113,3 +113,9 @@ async def test_a_retired_agent_can_be_read_and_can_write_no_more(api, fleet):
     ):
         body = {} if address.endswith("off") else {"status": "idle"}
         check(await api.request(method, address, json=body, headers=own), 410, "retired")
+
+
+async def test_a_page_under_a_name_that_is_not_the_hubs_says_where_names_are_told(api):
+    answer = await api.get("/sign-in/", headers={"Host": "evil.example"})
+    assert answer.status_code == 400 and "evil.example" not in answer.text
+    assert "AGORA_HOSTS" in answer.text
