@@ -257,7 +257,7 @@ async def test_time_alone_turns_the_counts_also_where_no_row_is_on_show(pages, c
     """The page shows the always-on agents only; another's window ends and no sweep has come by."""
     monkeypatch.setattr(feeds, "REFRESH", 0.3)
     monkeypatch.setattr(feeds, "LOOK", 0.2)
-    nearly_over = timezone.now() - timedelta(seconds=8)
+    nearly_over = timezone.now() - timedelta(seconds=4)
     await sync_to_async(make.agent)("echo", nearly_over, liveness_mode="async", expected_interval=5)
     page = await pages.open(cookie, "/live/roster/?mode=always-on")
     nobody = re.compile(r'data-v="dormant" class="[^"]*\bnone\b')
