@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from contextlib import suppress
 from datetime import timedelta
 from urllib.parse import parse_qs
 
@@ -28,6 +29,7 @@ SIGNED_OUT, NO_RIGHT, NOBODY, COME_BACK = 4401, 4403, 4404, 4503
 FRESH = timedelta(seconds=5)  # younger than this, a page needs no second look at its rows
 QUIET = 15.0  # seconds after which a page that was told nothing is told that nothing is newer
 REDRAW = 60.0  # seconds between two drawings of an agent to whom nothing happens
+PATIENCE = 1.0  # seconds for a message to leave: some servers wait for a browser that does not read
 RECHECK = 20.0  # seconds between two looks at whether the person may still watch
 
 
@@ -67,13 +69,16 @@ class LivePage(AsyncWebsocketConsumer):
         """Nothing is taken from a page: acts are POSTs."""
 
     async def start_over(self) -> None:
-        """Lets the page connect anew, which brings it up to date."""
-        await self.close(COME_BACK)
+        """Lets the page connect anew, which brings it up to date. One that cannot be told is left to the server."""
+        with suppress(Exception):
+            async with asyncio.timeout(PATIENCE):
+                await self.close(COME_BACK)
 
     async def say(self, text: str) -> None:
         metrics.pushes.inc()
         self._said = asyncio.get_running_loop().time()
-        await self.send(text_data=text)
+        async with asyncio.timeout(PATIENCE):
+            await self.send(text_data=text)
 
     async def still(self) -> None:
         """Nothing is newer than what the page shows. It is told so now and then: a line that is silent looks dead."""

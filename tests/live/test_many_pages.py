@@ -11,6 +11,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from roster import metrics, queries
+from roster.live import consumers
 from roster.live import feed as feeds
 from roster.models import Agent
 from roster.services import journal
@@ -97,6 +98,24 @@ async def test_a_page_that_the_server_cancels_leaves_nothing_behind(pages, cooki
     answer.set()
     assert (open_pages(), feeds.feed().pages) == (before, set())
     assert not [each for each in asyncio.all_tasks() if "_watch_session" in repr(each) and not each.cancelling()]
+
+
+async def test_a_page_that_does_not_read_holds_nobody_else_up(pages, cookie, agent, beat, monkeypatch):
+    """Some servers let a message wait until the browser takes it, and so would the feed, for all of its pages."""
+    monkeypatch.setattr(consumers, "PATIENCE", 0.2)
+    _, token = await agent("echo", status="idle")
+    await pages.open(cookie)
+    await joined(1)
+    stuck = next(iter(feeds.feed().pages))
+    monkeypatch.setattr(stuck, "send", lambda **message: asyncio.Event().wait())
+    monkeypatch.setattr(stuck, "close", lambda code: asyncio.Event().wait())
+    others = [await pages.open(cookie) for _ in range(2)]
+    await joined(3)
+    for word in ("once", "twice"):
+        await beat(token, status=f"working: {word}")
+        for page in others:
+            await said_until(page, word, 5)
+    assert stuck not in feeds.feed().pages
 
 
 def open_pages() -> float:
