@@ -262,7 +262,7 @@ async def test_time_alone_turns_the_counts_also_where_no_row_is_on_show(pages, c
     page = await pages.open(cookie, "/live/roster/?mode=always-on")
     nobody = re.compile(r'data-v="dormant" class="[^"]*\bnone\b')
     assert nobody.search(await said_until(page, 'id="summary"'))
-    while nobody.search(await said_until(page, 'id="summary"')):
+    while nobody.search(await said_until(page, 'id="summary"', 20)):
         pass
 
 
