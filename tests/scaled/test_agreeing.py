@@ -89,7 +89,9 @@ async def test_sockets_that_a_killed_process_held_leave_nothing_for_good_F173(pa
     """100 sockets (--soak; 20 by default) of a process that is killed without a word, and of the one after it."""
     count = 100 if soak else 20
     with pair.hub.web() as web:
-        assert _metric(pair, web, "agora_open_pages") == 0
+        async with open_pages((web, pair.cookie, "q=nobody")):
+            pass  # whoever looks has come to life by now, and that is an event
+        await until(lambda: _metric(pair, web, "agora_open_pages") == 0, what="the end of the first page")
         before = _sizes(pair)
         async with open_pages(*[(web, pair.cookie, "q=nobody")] * count) as pages:
             assert _metric(pair, web, "agora_open_pages") == count
