@@ -12,8 +12,8 @@ from .pythons import is_newer, newer_python
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_TESTS = 5
-# Two files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
+# Three files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
+SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile")
 
 
 def run(root: Path, argv: list[str]) -> int:
