@@ -41,3 +41,26 @@ def page(chromium, stage):
     opened.goto(stage.url)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def expect():
+    from playwright.sync_api import expect
+
+    return expect
+
+
+@pytest.fixture
+def live(page, expect):
+    """The page, once it is live."""
+    expect(page.locator("#connection")).to_have_text("live")
+    return page
+
+
+@pytest.fixture
+def turned(page, expect):
+    """The page, live, on a clock that the test may turn."""
+    page.clock.install()
+    page.reload()
+    expect(page.locator("#connection")).to_have_text("live")
+    return page

@@ -8,19 +8,6 @@ from .stage import part
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def expect():
-    from playwright.sync_api import expect
-
-    return expect
-
-
-@pytest.fixture
-def live(page, expect):
-    expect(page.locator("#connection")).to_have_text("live")
-    return page
-
-
 def focused(live):
     return live.evaluate("document.activeElement.closest('tr')?.id ?? document.activeElement.id")
 

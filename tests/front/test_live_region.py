@@ -11,20 +11,6 @@ from .stage import part
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def expect():
-    from playwright.sync_api import expect
-
-    return expect
-
-
-@pytest.fixture
-def live(page, expect):
-    """The page, once it says that it is live."""
-    expect(page.locator("#connection")).to_have_text("live")
-    return page
-
-
 def test_rows_come_change_and_go_by_push_without_a_complaint(live, stage, expect):
     rows = live.locator("#rows > tr")
     stage.push(part("#agent-30", "afterend", fakes.row(31, id="31st"), fakes.row(32, id="32nd")))

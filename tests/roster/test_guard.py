@@ -2,7 +2,7 @@
 
 import pytest
 
-from roster import showing
+from roster import glance
 from roster.models import Agent, Anomaly, Event
 from roster.services import guard, sweeps
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 def alarms(now) -> list:
-    return [each for each in showing.notices(now) if each.key == "held"]
+    return [each for each in glance.notices(now) if each.key == "held"]
 
 
 @pytest.fixture

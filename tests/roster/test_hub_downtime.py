@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from agora_web.pulse import Pulse
-from roster import queries, showing, states
+from roster import glance, queries, states
 from roster.models import Agent, Event, HubUptime
 from roster.services import registry, uptime
 from tests import make
@@ -209,7 +209,7 @@ def test_the_page_tells_of_the_outage_for_a_day(now):
     up(now, now + minutes(1))
     back = now + hours(2)
     uptime.begin(back, MARK)
-    assert [each.key for each in showing.notices(back + minutes(1)) if each.key == "outage"] == ["outage"]
+    assert [each.key for each in glance.notices(back + minutes(1)) if each.key == "outage"] == ["outage"]
     assert queries.last_outage(back + hours(25)) is None
     assert HubUptime.objects.count() == 2
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from roster import plans, queries, showing
+from roster import glance, plans, queries
 from roster.models import Agent, Event, HubUptime, SweepRun
 from roster.services import journal, sweeps
 
@@ -198,7 +198,7 @@ def test_a_late_sweep_is_on_the_page_and_an_anomaly_until_it_runs_again_P47(now)
     assert set(queries.late_sweeps({sweeps.DORMANCY: minutes(5)}, at)) == set()
     late = at + seconds(1)
     assert queries.late_sweeps({sweeps.DORMANCY: minutes(5)}, late) == {sweeps.DORMANCY: now}
-    assert "late" in next(each.text for each in showing.notices(late) if each.key == f"sweep-{sweeps.DORMANCY}")
+    assert "late" in next(each.text for each in glance.notices(late) if each.key == f"sweep-{sweeps.DORMANCY}")
     sweeps.watch(plans.PERIODS, late)
     assert sweeps.DORMANCY in open_anomalies("sweep_late")
     sweep_all(late + seconds(1))
@@ -222,4 +222,4 @@ def test_without_any_sweep_the_word_shown_is_still_right_F008(now):
     many(1, now, interval=60)
     at = now + minutes(30)
     assert [row.presence.word for row in queries.page(queries.Selection(), at).rows] == ["dormant"]
-    assert {each.level for each in showing.notices(at) if each.key.startswith("sweep-")} == {"alarm"}
+    assert {each.level for each in glance.notices(at) if each.key.startswith("sweep-")} == {"alarm"}
