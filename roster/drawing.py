@@ -9,7 +9,7 @@ from datetime import datetime
 from .queries import DISABLED, Hour
 from .timeline import Segment
 
-WIDTH, HEIGHT, GAP = 10, 30, 1  # of an hour in the band, in units of its view box
+WIDTH, HEIGHT = 10, 30  # of an hour in the band, in units of its view box, which the template has too
 LEAST = 1  # height of the smallest count that is not zero, so that one agent among thousands can be seen
 LENGTH, BRIEFEST, BETWEEN = 1440, 4, 2  # of a lane, of the shortest segment to be seen, and between two segments
 

@@ -12,7 +12,7 @@ from django.utils.safestring import mark_safe
 from markdown_it import MarkdownIt
 
 from . import clock, directory, drawing, explain, queries, rows, states, timeline
-from .glance import Glance, glance, notices
+from .glance import Glance, glance
 from .models import Agent, Event, HubUptime, Profile
 
 PAGE = 50  # rows a page
