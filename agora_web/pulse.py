@@ -32,8 +32,10 @@ def start_pulse() -> None:
 
 
 def _keep_beating(begun: threading.Event) -> None:
-    _beat()
-    begun.set()
+    try:
+        _beat()
+    finally:
+        begun.set()  # whatever came of it: the server waits
     rest = threading.Event()
     while not rest.wait(settings.UPTIME_MARK):
         _beat()
