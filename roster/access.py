@@ -65,6 +65,12 @@ def role_of(user) -> str | None:
     return max(held, key=RANKS.get, default=None)
 
 
+def admins() -> list[str]:
+    """The names of those who can give a role, in the order in which they became people here."""
+    them = User.objects.filter(is_active=True, is_superuser=True).order_by("pk")
+    return list(them.values_list("username", flat=True))
+
+
 def active_user(session: dict, now: datetime):
     """The person whom a stored session's data signs in, or None: unknown, inactive, with another password by now, or
     signed in too long ago. The same questions that a page request asks, for a socket that outlives its request."""

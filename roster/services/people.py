@@ -119,13 +119,6 @@ def give_role(user: User, role: str, *, by: str, now: datetime) -> None:
     journal.write(journal.happened("role_given", by, now, agent=agent, before=before, after=role))
 
 
-def admins() -> list[str]:
-    """The names of those who can give a role, in the order in which they became people here."""
-    return list(
-        User.objects.filter(is_active=True, is_superuser=True).order_by("pk").values_list("username", flat=True)
-    )
-
-
 def is_last_admin(user: User) -> bool:
     """Whether nobody else could open the admin any more if ``user`` could not."""
     return access.role_of(user) == "admin" and not (

@@ -9,8 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
-from roster import queries, states
-from roster.services import people
+from roster import access, queries, states
 
 # Why somebody has to sign in, by the word that the address of the sign-in carries.
 ENDED = {
@@ -42,7 +41,7 @@ def beyond(role: str | None, what: str, least: str) -> PermissionDenied:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The page for somebody whose role does not reach: why, and who could give another one."""
-    return render(request, "403.html", {"why": str(exception), "admins": people.admins()}, status=403)
+    return render(request, "403.html", {"why": str(exception), "admins": access.admins()}, status=403)
 
 
 def no_agent(request: HttpRequest, slug: str) -> HttpResponse:
