@@ -19,8 +19,9 @@ def count(period: timedelta, now: datetime) -> SweepRun | None:
     if this is None:
         return None
     with sweeps.ended(this, now):
-        counts = {tally.word: tally.n for tally in queries.counts(now)}
+        tallies = queries.counts(now)
+        counts = {tally.word: tally.n for tally in tallies}
         hour = now.replace(minute=0, second=0, microsecond=0)
         PresenceHour.objects.update_or_create(hour=hour, defaults=counts | {"counted_at": now})
-        this.looked_at = sum(counts.values())
+        this.looked_at = queries.total(tallies)
     return this

@@ -17,10 +17,21 @@ INSERT = 'INSERT INTO "{}" ({}) VALUES ({})'.format(
 )
 
 
-def happened(kind: str, by: str, at: datetime, *, agent: Agent | None = None, reason: str = "", **states) -> Event:
-    """An event that is not yet written; ``states`` are ``before``, ``before_since`` and ``after``. Texts are cut to what
-    their columns hold."""
-    return Event(kind=kind, by=by[:80], at=at, agent=agent, reason=reason[:500], **states)
+def happened(
+    kind: str,
+    by: str,
+    at: datetime,
+    *,
+    agent: Agent | None = None,
+    before=None,
+    before_since: datetime | None = None,
+    after=None,
+    reason: str = "",
+) -> Event:
+    """An event that is not yet written; ``before_since`` is when the state ``before`` began. Texts are cut to what their
+    columns hold."""
+    told = {"before": before, "before_since": before_since, "after": after}
+    return Event(kind=kind, by=by[:80], at=at, agent=agent, reason=reason[:500], **told)
 
 
 def next_version(name: str = "roster") -> int:

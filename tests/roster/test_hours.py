@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from roster import drawing, queries
-from roster.models import PresenceHour
+from roster.models import Agent, PresenceHour
 from roster.services import hours as hourly
 from tests import make
 
@@ -52,3 +52,9 @@ def test_the_band_stacks_each_hour_on_the_ground_and_shows_one_among_thousands()
     assert full.bars[1].y == pytest.approx(0, abs=0.02) and full.bars[1].height >= drawing.LEAST
     assert small.bars[0].height == pytest.approx(drawing.HEIGHT / 2, abs=1)
     assert none.bars == () and none.x == 2 * drawing.WIDTH
+
+
+def test_a_count_looks_at_each_agent_once_the_disabled_too(now):
+    many(2, now)
+    Agent.objects.update(enabled=False)
+    assert hourly.count(PERIOD, now).looked_at == 2
