@@ -10,6 +10,8 @@ from roster.models.base import KeptModel, KeptQuerySet, NothingIsDeleted
 from . import rules
 
 IS_PENDING = Q(state__in=rules.PENDING)
+# waiting, leased or dead; written as two comparisons, since SQLite does not see that a list of states is that of an index
+IS_UNDONE = ~Q(state=rules.ACKED) & ~Q(state=rules.ARCHIVED)
 
 
 class MessageQuerySet(KeptQuerySet):
@@ -108,6 +110,7 @@ class Delivery(KeptModel):
             ),
             models.Index(fields=["acked_at"], condition=Q(state=rules.ACKED), name="delivery_acked"),
             models.Index(fields=["id"], condition=Q(state=rules.DEAD, told=False), name="delivery_untold"),
+            models.Index(fields=["state", "message"], condition=IS_UNDONE, name="delivery_undone"),
         ]
 
     def __str__(self):
@@ -135,7 +138,7 @@ class SendKey(KeptModel):
         return f"#{self.message_id}"
 
 
-class MailGroup(models.Model):
+class MailGroup(KeptModel):
     """Agents that are written to together, as ``group:NAME``."""
 
     name = models.CharField(max_length=64, unique=True, validators=[slug_rule])

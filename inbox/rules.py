@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 WAITING, LEASED, ACKED, DEAD, ARCHIVED = STATES = ("waiting", "leased", "acked", "dead", "archived")
 PENDING = (WAITING, LEASED)
+UNDONE = (*PENDING, DEAD)  # what a person may have to see to
 IMPORTANCE = ("low", "normal", "high")
 MAIL, SYSTEM = KINDS = ("mail", "system")
 
