@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from . import heard, states
 
 # A heartbeat without news writes these and nothing else; none of them is indexed.
-QUIET = ("last_seen", "last_seen_source", "evidence_at", "deadline", "heard", "clock_skew")
+QUIET = ("last_seen", "last_seen_source", "evidence_at", "heartbeat_at", "deadline", "heard", "clock_skew")
+HEARTBEAT, OWN_CALL = "heartbeat", "own_call"
 SHOWN = ("status", "task", "work_mode", "meta", "liveness_mode", "expected_interval", "ttl")
 NEWS = (*QUIET, *SHOWN, "activity_since", "worked_at", "signed_off_at", "live_since", "recorded", "check_after")
 SETTINGS = ("liveness_mode", "expected_interval", "ttl")
@@ -54,6 +55,7 @@ class Change:
 
     before: states.Presence
     news: bool = False
+    began: str | None = None  # the session that said hello with this heartbeat
     happenings: list[Happening] = field(default_factory=list)
 
     def note(self, kind: str, before, after, reason: str = "", since: datetime | None = None) -> None:
@@ -62,10 +64,11 @@ class Change:
         self.happenings.append(Happening(kind, before, after, reason, since))
 
 
-def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> Change:
+def apply(agent, said: Said, at: datetime, profile_mode: str | None = None, source: str = HEARTBEAT) -> Change:
     """Applies ``said``, received at ``at``, to ``agent`` in memory and tells what changed.
 
-    ``at`` is the hub's receive time (design rule 2); ``said.sent_at`` only ever becomes a shown skew.
+    ``at`` is the hub's receive time (design rule 2); ``said.sent_at`` only ever becomes a shown skew. A writing call of
+    the agent's own counts like a heartbeat that says nothing, and has the ``source`` OWN_CALL (design rule 3).
     """
     change = Change(before=states.presence(agent.facts(profile_mode), at))
     if _is_late(agent, at):
@@ -73,9 +76,9 @@ def apply(agent, said: Said, at: datetime, profile_mode: str | None = None) -> C
     old = {name: getattr(agent, name) for name in (*SHOWN, "activity_since", "evidence_at")}
     _take_settings(agent, said)
     _take_status(agent, said, change.before.word)
-    _take_session(agent, said, at, change)
+    _take_session(agent, said, at, change, source)
     _take_skew(agent, said, at, change)
-    come_alive(agent, at, change, "heartbeat")
+    come_alive(agent, at, change, source)
     _time_activity(agent, old, at, change)
     _compare(agent, old, change)
     if said.status is not None and said.status.strip().lower() == states.DORMANT:
@@ -103,6 +106,8 @@ def prove(agent, at: datetime, source: str) -> None:
     """Own evidence at ``at``: opens a new window."""
     agent.last_seen = agent.evidence_at = at
     agent.last_seen_source = source
+    if source == HEARTBEAT:
+        agent.heartbeat_at = at
     agent.deadline = at + states.window(agent.liveness_mode, agent.expected_interval, agent.ttl)
 
 
@@ -127,7 +132,7 @@ def _take_status(agent, said: Said, word: str) -> None:
     if said.status is not None:
         agent.status = said.status
         agent.task = said.task or states.parse_status(said.status)[1]
-    elif word != states.LIVE and word != states.SILENT:
+    elif word not in (states.LIVE, states.SILENT) and agent.modality != "human":
         agent.status, agent.task = "idle", said.task  # D4: idle after dormancy unless it says otherwise
     elif "task" in said.given:
         agent.task = said.task
@@ -137,9 +142,15 @@ def _take_status(agent, said: Said, word: str) -> None:
         agent.work_mode = said.work_mode
 
 
-def _take_session(agent, said: Said, at: datetime, change: Change) -> None:
+def _take_session(agent, said: Said, at: datetime, change: Change, source: str) -> None:
+    """A session that nobody heard before takes over with its first heartbeat; a call alone takes nothing away, since
+    two calls may well be under way at once (F072, P19)."""
     were = _rivals(agent, at)
-    change.news |= bool(said.session) and said.session not in agent.heard
+    if said.session and said.session not in agent.heard:
+        change.news = True
+        if source == HEARTBEAT and agent.heard:
+            change.began = said.session
+            change.note("session_replaced", heard.latest(agent.heard), said.session)
     agent.heard = heard.hear(agent.heard, said.session, said.host, at)
     change.news |= were != _rivals(agent, at)
 

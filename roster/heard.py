@@ -23,6 +23,11 @@ def hear(heard: dict, key: str | None, host: str | None, at: datetime) -> dict:
     return dict(kept[-(REMEMBERED - 1) :]) | {key: entry}
 
 
+def latest(heard: dict) -> str:
+    """The session that was heard last, of at least one."""
+    return max(heard, key=lambda key: heard[key]["last"])
+
+
 def sign_off(heard: dict, key: str | None) -> tuple[dict, bool]:
     """The mapping after session ``key`` left, and whether the agent left with it.
 

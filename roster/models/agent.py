@@ -57,7 +57,7 @@ class Agent(KeptModel):
     Times of evidence are the hub's receive times (design rule 2). ``recorded`` is the presence word of the last
     recorded edge, never an answer by itself: what is shown is computed by ``states.presence``. ``changed`` is the
     roster version of the last change anybody could see; ``check_after`` tells the sweep when to look again and is
-    moved lazily. ``activity_since`` is when it began to say what it says, ``worked_at`` when it last stopped working.
+    moved lazily. ``heartbeat_at`` is the last heartbeat among the evidence. ``activity_since`` is when it began to say what it says, ``worked_at`` when it last stopped working.
     No column that changes with every heartbeat is indexed.
     """
 
@@ -103,6 +103,7 @@ class Agent(KeptModel):
     last_seen = models.DateTimeField(null=True, blank=True, editable=False)
     last_seen_source = models.CharField(max_length=12, blank=True, editable=False)
     evidence_at = models.DateTimeField(null=True, blank=True, editable=False)
+    heartbeat_at = models.DateTimeField(null=True, blank=True, editable=False)
     deadline = models.DateTimeField(null=True, blank=True, editable=False)
     signed_off_at = models.DateTimeField(null=True, blank=True, editable=False)
     live_since = models.DateTimeField(null=True, blank=True, editable=False)

@@ -46,7 +46,11 @@ def record(who: access.Caller, entries: list[Entry], now: datetime) -> tuple[lis
     steady, newsy, refused = _sort(who.node_id, wanted, now)
     for limits, keys in steady.items():
         Agent.objects.filter(pk__in=among(keys, "bigint")).update(
-            last_seen=now, evidence_at=now, last_seen_source="heartbeat", deadline=now + states.window(*limits)
+            last_seen=now,
+            evidence_at=now,
+            heartbeat_at=now,
+            last_seen_source="heartbeat",
+            deadline=now + states.window(*limits),
         )
     if newsy:
         _record_news(newsy, wanted, now)

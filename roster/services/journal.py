@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from roster import events
 from roster.models import Agent, Counter, Event
 
-RAISE = f'UPDATE "{Counter._meta.db_table}" SET "value" = "value" + 1 WHERE "name" = %s RETURNING "value"'
+RAISE = f'UPDATE "{Counter._meta.db_table}" SET "value" = "value" + %s WHERE "name" = %s RETURNING "value"'
 FIELDS = [each for each in Event._meta.concrete_fields if not each.primary_key]
 INSERT = 'INSERT INTO "{}" ({}) VALUES ({})'.format(
     Event._meta.db_table, ", ".join(f'"{each.column}"' for each in FIELDS), ", ".join("%s" for _ in FIELDS)
@@ -34,15 +34,15 @@ def happened(
     return Event(kind=kind, by=by[:80], at=at, agent=agent, reason=reason[:500], **told)
 
 
-def next_version(name: str = "roster") -> int:
-    """Raises the counter ``name`` and keeps its row locked until the transaction ends, so that the order of the
-    numbers is the order of the commits."""
+def next_version(name: str = "roster", numbers: int = 1) -> int:
+    """Raises the counter ``name`` by so many ``numbers`` and returns the last of them. Its row stays locked until the
+    transaction ends, so that the order of the numbers is the order of the commits."""
     with connection.cursor() as cursor:
-        cursor.execute(RAISE, [name])
+        cursor.execute(RAISE, [numbers, name])
         row = cursor.fetchone()
         if row is None:
             Counter.objects.get_or_create(pk=name)
-            cursor.execute(RAISE, [name])
+            cursor.execute(RAISE, [numbers, name])
             row = cursor.fetchone()
     return row[0]
 

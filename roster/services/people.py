@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q
 
-from roster import access, beats, states
+from roster import access, states
 from roster.errors import NotFound
 from roster.models import Agent, SignInLink
 
@@ -141,9 +141,6 @@ def at_a_page(user: User, now: datetime) -> None:
     agent = Agent.objects.select_for_update(no_key=True).filter(user=user, lifecycle=states.ACTIVE).first()
     if agent is None:
         return
-    change = beats.Change(before=states.presence(agent.facts(), now))
-    beats.come_alive(agent, now, change, "own_call")
-    beats.arm(agent, change)
-    work = presence.Work()
-    work.add(agent, change, now)
-    work.write()
+    written = presence.Work()
+    presence.called(agent, now, written)
+    written.write()

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from roster import access, beats, heard, states
+from roster import access, beats, heard, states, work
 from roster.errors import HubError
 from roster.groupcommit import GroupCommit
 from roster.models import Agent, Event
@@ -42,39 +42,47 @@ def record(group: list[Beat]) -> list[Heard | Exception]:
     A refused beat gets its refusal and costs the others nothing. Where the database fails, the whole group fails.
     """
     with transaction.atomic():
-        work = Work()
+        written = Work()
         speakers = access.speakers([(beat.digest, beat.slug) for beat in group])
-        outcomes = [_one(beat, speaker, work) for beat, speaker in zip(group, speakers, strict=True)]
-        work.write()
+        outcomes = [_one(beat, speaker, written) for beat, speaker in zip(group, speakers, strict=True)]
+        written.write()
     return outcomes
 
 
-def _one(beat: Beat, speaker: Agent | HubError, work: Work) -> Heard | Exception:
+def _one(beat: Beat, speaker: Agent | HubError, written: Work) -> Heard | Exception:
     if isinstance(speaker, HubError):
         return speaker
     try:
-        change = beats.apply(speaker, beat.said, beat.received_at, _profile_mode(speaker, beat))
-        work.add(speaker, change, beat.received_at)
+        change = beats.apply(speaker, beat.said, beat.received_at, _profile_mode(speaker, beat.said, beat.received_at))
+        written.add(speaker, change, beat.received_at)
     except (KeyError, TypeError, ValueError) as damage:  # a row that somebody damaged costs the others nothing
         return damage
     return Heard(speaker, change.before, beat.received_at)
 
 
-def _profile_mode(speaker: Agent, beat: Beat) -> str | None:
+def called(agent: Agent, now: datetime, written: Work, session: str | None = None) -> None:
+    """A writing call made as ``agent`` at ``now``, from ``session`` if it named one: its own evidence (design rule 3).
+    The agent's row is locked."""
+    said = beats.Said(session=session)
+    written.add(agent, beats.apply(agent, said, now, _profile_mode(agent, said, now), beats.OWN_CALL), now)
+
+
+def _profile_mode(speaker: Agent, said: beats.Said, at: datetime) -> str | None:
     """What the profile declares, looked up only where it matters: it decides how an absent ephemeral agent reads."""
-    leaves = (beat.said.status or "").strip().lower() == states.DORMANT
-    if leaves or states.presence(speaker.facts(), beat.received_at).word == states.EXPIRED:
+    leaves = (said.status or "").strip().lower() == states.DORMANT
+    if leaves or states.presence(speaker.facts(), at).word == states.EXPIRED:
         return access.declared_mode(speaker)
     return None
 
 
 class Work:
-    """What a group of beats has to write, collected agent by agent."""
+    """What a group of beats or calls has to write, collected agent by agent."""
 
     def __init__(self):
         self.quiet: dict[int, Agent] = {}
         self.news: dict[int, Agent] = {}
         self.happenings: list[Event] = []
+        self.began: list[tuple[Agent, str, datetime]] = []
 
     def add(self, agent: Agent, change: beats.Change, at: datetime) -> None:
         if not change.news:
@@ -86,12 +94,16 @@ class Work:
         if any(each.kind == "presence" for each in change.happenings):
             mark(agent, at)
         mark_rivals(agent, at)
+        if change.began:
+            self.began.append((agent, change.began, at))
 
     def write(self) -> None:
         update_rows(beats.QUIET, [agent for pk, agent in self.quiet.items() if pk not in self.news])
         if self.news:
             update_rows(beats.NEWS, list(self.news.values()))
             journal.write(*self.happenings, changed=list(self.news))
+        for began in self.began:
+            work.registered().session_began(*began)
 
 
 def mark(agent: Agent, now: datetime) -> None:

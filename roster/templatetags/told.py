@@ -32,6 +32,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
     "settings": "changed its settings",
     "clock_skew": lambda event: "has a clock that is off" if _is_off(event.after) else "has its clock right again",
     "signed_off": "signed off",
+    "session_replaced": "has a new session",
     "registered": "was registered",
     "edited": "entry edited",
     "profile_edited": "profile edited",
@@ -49,7 +50,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
 }
 # The kinds to choose from, by what they are of.
 KINDS = {
-    "agents": ("presence", "activity", "settings", "signed_off", "clock_skew"),
+    "agents": ("presence", "activity", "settings", "session_replaced", "signed_off", "clock_skew"),
     "the fleet": ("registered", "edited", "profile_edited", "node_enrolled", "token_issued", "token_revoked"),
     "people": ("signed_in", "sign_in_link", "role_given", "person_edited"),
     "the hub": ("hub_started", "clock_stepped", "edges_held", "hold_released"),
