@@ -10,8 +10,9 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 
+from inbox.api import router as mail
 from roster import body
-from roster.api import router
+from roster.api import router as registry
 from roster.errors import Conflict, HubError, Unauthorized, Unavailable
 
 from .requests import request_id
@@ -38,7 +39,8 @@ api = NinjaAPI(
         "security": [{"bearer": []}],
     },
 )
-api.add_router("", router)
+api.add_router("", registry)
+api.add_router("", mail)
 
 
 def error(request: HttpRequest, status: int, code: str, message: str, detail=None, **beside) -> JsonResponse:

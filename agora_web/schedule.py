@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from celery.beat import Scheduler
 
-from roster.plans import PERIODS
+from roster.plans import PERIODS, TASKS
 
 BEAT_SCHEDULE = {
     name: {
-        "task": f"roster.tasks.{name}",
+        "task": TASKS[name],
         "schedule": period,
         "options": {"expires": period.total_seconds()},  # a tick nobody took in time is not made up for
     }

@@ -153,12 +153,19 @@ EXPIRY_SWEEP = 60  # seconds between two looks at ephemeral agents
 HOUR_COUNT = 300  # seconds between two counts of the fleet for the present hour of the band
 SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
 SWEEP_BATCH = 500  # rows a transaction
+DRAIN_ACK = 3  # seconds between two looks at leases that lapsed and mail that expired
+ARCHIVE_AFTER = timedelta(
+    days=float(os.environ.get("AGORA_ARCHIVE_DAYS", 30))
+)  # after its ack, mail moves to the archive
 GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at least GUARD_LEAST, holds the edges
 GUARD_LEAST = 3
 GUARD_HOLD = timedelta(minutes=14, seconds=30)  # 15 min at most: a tick may be early, and the one after it too late
 UPTIME_MARK = 5  # seconds between two marks of a web process that it can hear
 BODY_LIMIT = 64 * 1024  # bytes of one request
-BATCH_LIMIT = 1024 * 1024  # bytes of one node batch
+BODY_LIMITS = {  # of the calls that carry more
+    "/api/heartbeats": 1024 * 1024,
+    "/api/messages": 2 * 1024 * 1024,  # a body of 256 kB, each of its characters perhaps written as an escape
+}
 
 # Requests a second and the burst above it, for each caller. A heartbeat has a bucket of its own.
 RATES = {

@@ -115,7 +115,7 @@ def agent_of(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
         if agent.slug != slug:
             raise not_yours()
     elif who.kind == "node":
-        agent = rows.filter(_spoken_for(who.node_id), slug=slug).first()
+        agent = rows.filter(spoken_for(who.node_id), slug=slug).first()
         if agent is None or as_slug not in (None, slug):
             raise not_yours()
     else:
@@ -133,7 +133,7 @@ def not_yours() -> Forbidden:
     return Forbidden("This id is another's: an agent may write its own entry only.", code="not_yours")
 
 
-def _spoken_for(node_id: int) -> Q:
+def spoken_for(node_id: int) -> Q:
     """Whom a node may speak for: agents at home there or with no home; never a person (design rule 15)."""
     return (Q(home_node_id=node_id) | Q(home_node=None)) & Q(modality="ai")
 
@@ -183,6 +183,15 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
 def declared_mode(agent: Agent) -> str | None:
     """The mode that the agent's profile declares, if there is a profile that does."""
     return Profile.objects.filter(slug=agent.slug).values_list("liveness_mode", flat=True).first()
+
+
+def presence_of(agent: Agent, now: datetime) -> states.Presence:
+    """The presence of a stored agent; its profile is looked up only where it decides: for one that left or was never
+    heard."""
+    found = states.presence(agent.facts(), now)
+    if found.word in (states.EXPIRED, states.UNKNOWN):
+        return states.presence(agent.facts(declared_mode(agent)), now)
+    return found
 
 
 def missing(slug: str) -> NotFound:

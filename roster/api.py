@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable
-from typing import Any, Literal
+from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from ninja import Query, Router
-from pydantic_core import to_json
 
 from . import access, auth, metrics, queries, rows, schemas, states
 from .body import parse
-from .errors import Expired, Forbidden, NotRegistered, Unauthorized
+from .errors import Expired, Forbidden, NotRegistered
 from .listing import listing
 from .models import Anomaly, Event
 from .offload import committed, in_database
+from .replies import known, reply
 from .services import batch, nodes, registry
 from .services.presence import Beat, Heard, heartbeats
 
@@ -32,14 +31,14 @@ async def put_agent(request: HttpRequest, id: str, body: schemas.Put):
     except NotRegistered:
         who = await in_database(access.caller, request.auth)
         agent, raw = await in_database(registry.register, who, id, body.said(), request.received_at)
-        return _json(schemas.agent(rows.of_agent(agent, request.received_at)) | {"token": raw}, 201)
-    return _json(schemas.agent(rows.of_agent(heard.agent, heard.at)) | {"rejoined": _rejoined(heard)})
+        return reply(schemas.agent(rows.of_agent(agent, request.received_at)) | {"token": raw}, 201)
+    return reply(schemas.agent(rows.of_agent(heard.agent, heard.at)) | {"rejoined": _rejoined(heard)})
 
 
 @router.post("/heartbeat", auth=auth.beat_token, summary="Heartbeat with the agent's own token")
 async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat()):
     """A node's token names the agent in `Agora-Agent`. Answers with what an agent should know and when to come again."""
-    return _json(_reply(await _beat(request, request.META.get("HTTP_AGORA_AGENT"), body.said())))
+    return reply(_reply(await _beat(request, request.META.get("HTTP_AGORA_AGENT"), body.said())))
 
 
 @router.post(
@@ -51,29 +50,20 @@ async def post_heartbeat(request: HttpRequest, body: schemas.Beat = schemas.Beat
 async def post_heartbeats(request: HttpRequest):
     """Body: `{"heartbeats": [{"agent", "status", "task"}]}`, or the list itself. Says which were accepted and refused."""
     entries, malformed = schemas.batch_entries(parse(request))
-    accepted, refused = await _known(
+    accepted, refused = await known(
         request, in_database(batch.record_by_token, request.auth, entries, request.received_at)
     )
     metrics.heartbeats.inc(len(accepted))
     told = [{"agent": slug, "code": why.code, "message": why.message} for slug, why in refused]
-    return _json({"accepted": accepted, "refused": malformed + told})
+    return reply({"accepted": accepted, "refused": malformed + told})
 
 
 async def _beat(request: HttpRequest, slug: str | None, said) -> Heard:
     beat = Beat(request.auth, slug, said, request.received_at)
     with metrics.heartbeat_seconds.time():
-        heard = await _known(request, committed(heartbeats.submit(beat)))
+        heard = await known(request, committed(heartbeats.submit(beat)))
     metrics.heartbeats.inc()
     return heard
-
-
-async def _known(request: HttpRequest, work: Awaitable) -> Any:
-    """What comes of ``work``, which looks the token up itself; a token that it does not know is refused as everywhere."""
-    try:
-        return await work
-    except Unauthorized as refusal:
-        auth.no_longer_known(request.auth)
-        raise auth.refused(request, refusal) from None
 
 
 def _reply(heard: Heard) -> dict:
@@ -104,7 +94,7 @@ async def post_sign_off(request: HttpRequest, id: str, body: schemas.SignOff = s
     """A goodbye from a session changes nothing where a newer session has been heard."""
     as_slug = request.META.get("HTTP_AGORA_AGENT")
     agent = await in_database(registry.sign_off, request.auth, id, body.session, request.received_at, as_slug)
-    return _json(schemas.agent(rows.of_agent(agent, request.received_at)))
+    return reply(schemas.agent(rows.of_agent(agent, request.received_at)))
 
 
 @router.delete("/agents/{id}", auth=auth.bearer, summary="Refused: nobody is deleted")
@@ -143,13 +133,13 @@ async def get_agent(request: HttpRequest, id: str):
     if row.presence.word == states.EXPIRED and not row.has_profile:
         seen = schemas.stamp(row.last_seen)
         raise Expired(f"The ephemeral agent '{row.id}' went silent and left the roster.", last_seen=seen)
-    return _json(schemas.agent(row))
+    return reply(schemas.agent(row))
 
 
 @router.get("/whoami", auth=auth.bearer, summary="What this token stands for")
 async def whoami(request: HttpRequest):
     who = request.auth
-    return _json({"kind": who.kind, "id": who.name if who.kind != "enrolment" else None, "role": who.role})
+    return reply({"kind": who.kind, "id": who.name if who.kind != "enrolment" else None, "role": who.role})
 
 
 @router.post("/nodes", auth=auth.bearer, summary="Enrol a node with its node agent")
@@ -158,7 +148,7 @@ async def post_node(request: HttpRequest, body: schemas.NewNode):
     node, agent, raw = await in_database(nodes.enrol, request.auth, body.slug, body.name, request.received_at)
     told = {"slug": node.slug, "name": node.name, "lifecycle": node.lifecycle}
     row = rows.of_agent(agent, request.received_at)
-    return _json({"node": told, "agent": schemas.agent(row), "token": raw}, 201)
+    return reply({"node": told, "agent": schemas.agent(row), "token": raw}, 201)
 
 
 @router.get("/events", auth=auth.reader, summary="Presence edges and acts, oldest first")
@@ -170,7 +160,7 @@ async def list_events(
     limit: int = Query(100, ge=1, le=500),
 ):
     """A program waits for an edge by asking again with `after` = the last `next`; nothing is skipped or repeated."""
-    return _json(await in_database(_events, after, agent, kind, limit))
+    return reply(await in_database(_events, after, agent, kind, limit))
 
 
 def _events(after: int, agent: str, kind: str, limit: int) -> dict:
@@ -183,14 +173,10 @@ def _events(after: int, agent: str, kind: str, limit: int) -> dict:
 
 @router.get("/anomalies", auth=auth.reader, summary="What a person should know about")
 async def list_anomalies(request: HttpRequest, open: bool | None = None, limit: int = Query(100, ge=1, le=500)):
-    return _json(await in_database(_anomalies, open, limit))
+    return reply(await in_database(_anomalies, open, limit))
 
 
 def _anomalies(is_open: bool | None, limit: int) -> dict:
     found = Anomaly.objects.order_by("-pk")
     found = found if is_open is None else found.filter(closed_at__isnull=is_open)
     return {"anomalies": [schemas.anomaly(each) for each in found[:limit]]}
-
-
-def _json(body: dict, status: int = 200) -> HttpResponse:
-    return HttpResponse(to_json(body), status=status, content_type="application/json")

@@ -50,12 +50,22 @@ async def reader(request: HttpRequest) -> access.Caller:
 
 
 async def beat_token(request: HttpRequest) -> str:
-    """For heartbeats: the digest alone. The grouped write looks the token up again, so a revoked one never counts; the
-    look-up here happens once a token, so that a bad token is refused before its body is read."""
+    """For heartbeats: the digest alone."""
+    return await _grouped(request, "heartbeat")
+
+
+async def send_token(request: HttpRequest) -> str:
+    """For sends: the digest alone."""
+    return await _grouped(request, "api")
+
+
+async def _grouped(request: HttpRequest, bucket: str) -> str:
+    """The token's digest, for a grouped write that looks the token up again, so a revoked one never counts; the look-up
+    here happens once a token, so that a bad token is refused before its body is read."""
     _note_receipt(request)
     try:
         key = token_digest(request)
-        buckets["heartbeat"].take(key)
+        buckets[bucket].take(key)
         if key not in _known:
             await in_database(access.caller, key)
             _remember(key)

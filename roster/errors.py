@@ -63,6 +63,12 @@ class Conflict(HubError):
         self.state, self.allowed = state, allowed
 
 
+class NobodyThere(Conflict):
+    """A send to many that reaches nobody."""
+
+    code = "nobody"
+
+
 class Retired(HubError):
     status, code = 410, "retired"
 
@@ -72,8 +78,8 @@ class Invalid(HubError):
 
     status, code = 422, "invalid"
 
-    def __init__(self, field: str, problem: str):
-        super().__init__(f"{field}: {problem}", field=field)
+    def __init__(self, field: str, problem: str, *, code: str | None = None):
+        super().__init__(f"{field}: {problem}", code=code, field=field)
 
 
 class TooLarge(HubError):
@@ -92,6 +98,13 @@ class TooMany(HubError):
     def __init__(self, retry_after: int):
         super().__init__(f"Too many requests from this caller. Try again in {retry_after} s.")
         self.retry_after = retry_after
+
+
+class Full(HubError):
+    """An inbox holds as much as it may; it is worth coming back once its agent has been there."""
+
+    status, code = 429, "inbox_full"
+    retry_after = 60
 
 
 class Unavailable(HubError):

@@ -1,4 +1,4 @@
-"""How often each sweep runs and over whom, from the settings."""
+"""How often each sweep runs and over whom, from the settings; other rooms tell of theirs at start."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PERIODS = {
     hours.NAME: timedelta(seconds=settings.HOUR_COUNT),
     sweeps.WATCH: timedelta(seconds=settings.SWEEP_WATCH),
 }
+TASKS = {name: f"roster.tasks.{name}" for name in PERIODS}
 STEP_LIMIT = 2 * min(PERIODS.values())  # a wall clock that jumps further than this has stepped (design rule 9)
 
 _EPHEMERAL = Q(liveness_mode=states.EPHEMERAL)
@@ -30,3 +31,8 @@ _LIMITS = guard.Limits(settings.GUARD_SHARE, settings.GUARD_LEAST, settings.GUAR
 def plan(name: str) -> sweeps.Plan:
     """The plan of the sweep ``name``."""
     return sweeps.Plan(name, _ROWS[name], PERIODS[name], settings.SWEEP_BATCH, _LIMITS)
+
+
+def add(name: str, period: timedelta, task: str) -> None:
+    """The sweep ``name`` of another room: run by the Celery task ``task``, and watched like the roster's own."""
+    PERIODS[name], TASKS[name] = period, task

@@ -15,6 +15,7 @@ from .models import Anomaly, Event
 from .rows import Row
 from .services.batch import LARGEST as BATCH_LARGEST
 from .services.batch import Entry as BatchEntry
+from .stamps import stamp
 
 META_LIMIT = 16 * 1024  # bytes of JSON
 
@@ -29,7 +30,7 @@ def _bounded(meta: dict) -> dict:
     return meta
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -47,7 +48,7 @@ class Beat(BaseModel):
     work_mode: str | None = Field(None, max_length=64)
     session: str | None = Field(None, max_length=128)
     host: str | None = Field(None, max_length=255)
-    sent_at: Annotated[datetime, AfterValidator(_aware)] | None = None
+    sent_at: Annotated[datetime, AfterValidator(aware)] | None = None
 
     def said(self) -> beats.Said:
         return beats.Said(**self.model_dump(), given=frozenset(self.model_fields_set))
@@ -102,15 +103,6 @@ _line = {
 _lines = {"type": "array", "items": _line, "maxItems": BATCH_LARGEST}
 # Told by hand, since the lines of a batch are checked by hand: see ``_line_problem``.
 BATCH_BODY = {"anyOf": [{"type": "object", "properties": {"heartbeats": _lines}, "required": ["heartbeats"]}, _lines]}
-
-
-def stamp(moment: datetime | None) -> str | None:
-    """RFC 3339 in UTC with a Z (R220)."""
-    if moment is None:
-        return None
-    if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def disabled(row: Row) -> dict | None:

@@ -21,7 +21,7 @@ OURS = ("roster", "inbox", "agora_web", "agora_node", "tests")
 # The layers of ``roster``, lowest first. A module may import lower layers and its own, never a higher one.
 LAYERS = {
     # pure: standard library only, testable without Django. ``states`` and ``heard`` import nothing of ours at all
-    "pure": ("states", "heard", "beats", "errors", "timeline"),
+    "pure": ("states", "heard", "beats", "errors", "timeline", "stamps"),
     # tools that know no table: they could serve any other room as well
     "tools": ("clock", "groupcommit", "limits", "offload", "metrics", "body", "events"),
     "tables": ("models", "migrations"),
@@ -35,7 +35,7 @@ LAYERS = {
     "contexts": ("drawing", "glance", "showing"),
     # what meets the outside. ``schemas`` is an edge as well: it builds the line of a batch that a service takes, and
     # no service knows it. Edges may use each other (the admin's and the pages' words are the API's).
-    "edges": ("schemas", "listing", "auth", "api", "views", "health", "urls", "tasks", "admin", "live", "templatetags",
+    "edges": ("schemas", "listing", "auth", "replies", "api", "views", "health", "urls", "tasks", "admin", "live", "templatetags",
               "management", "apps"),
 }  # fmt: skip
 RANK = {module: rank for rank, names in enumerate(LAYERS.values()) for module in names}

@@ -16,7 +16,7 @@ from .history import (
     newer_events,
     standing,
 )
-from .hub import last_outage, late_sweeps, outages
+from .hub import last_outage, late_after, late_sweeps, outages
 from .lists import Page, Selection, by_keys, changed_since, ended_between, member, one, page
 from .near import near
 from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
@@ -50,6 +50,7 @@ __all__ = [
     "last_event_before",
     "last_hours",
     "last_outage",
+    "late_after",
     "late_sweeps",
     "member",
     "near",

@@ -10,11 +10,9 @@ from django.db import connection, transaction
 from roster import events
 from roster.models import Agent, Counter, Event
 
+from .rows import insert
+
 RAISE = f'UPDATE "{Counter._meta.db_table}" SET "value" = "value" + %s WHERE "name" = %s RETURNING "value"'
-FIELDS = [each for each in Event._meta.concrete_fields if not each.primary_key]
-INSERT = 'INSERT INTO "{}" ({}) VALUES ({})'.format(
-    Event._meta.db_table, ", ".join(f'"{each.column}"' for each in FIELDS), ", ".join("%s" for _ in FIELDS)
-)
 
 
 def happened(
@@ -49,12 +47,7 @@ def next_version(name: str = "roster", numbers: int = 1) -> int:
 
 def append(version: int, happenings: Iterable[Event]) -> None:
     """Inserts events under roster version ``version``, taken in the same transaction; pages hear after the commit."""
-    rows = [
-        [each.get_db_prep_save(getattr(event, each.attname), connection) for each in FIELDS] for event in happenings
-    ]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(INSERT, rows)  # one statement however many; SQLite's bulk_create needs one for 142 rows
+    insert(list(happenings))
     transaction.on_commit(lambda: events.nudge(version))
 
 

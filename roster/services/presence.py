@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from roster import access, beats, heard, states, work
@@ -15,6 +14,7 @@ from roster.groupcommit import GroupCommit
 from roster.models import Agent, Event
 
 from . import anomalies, journal
+from .rows import update_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +125,6 @@ def locked(rows: QuerySet[Agent]) -> list[int]:
     """The keys of ``rows``, locked in their order like every writer's, before one statement changes them all: left to
     itself it takes them as they lie, and PostgreSQL ends one of two that wait for each other."""
     return list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
-
-
-def update_rows(columns: tuple[str, ...], agents: list[Agent]) -> None:
-    """Writes the named ``columns`` of ``agents``, and no other, with one prepared statement (never whole rows)."""
-    if not agents:
-        return
-    fields = [Agent._meta.get_field(name) for name in columns]
-    assignments = ", ".join(f'"{each.column}" = %s' for each in fields)
-    rows = [[*(_adapted(each, agent) for each in fields), agent.pk] for agent in sorted(agents, key=lambda a: a.pk)]
-    with connection.cursor() as cursor:
-        cursor.executemany(f'UPDATE "{Agent._meta.db_table}" SET {assignments} WHERE "id" = %s', rows)
-
-
-def _adapted(each, agent: Agent) -> Any:
-    return each.get_db_prep_save(getattr(agent, each.attname), connection)
 
 
 heartbeats: GroupCommit[Beat] = GroupCommit(record, "heartbeats")

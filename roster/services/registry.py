@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from roster import access, beats, heard, states
 from roster.models import Agent, Profile
 
-from . import journal, presence, tokens
+from . import journal, presence, rows, tokens
 
 POSTURES = {states.ALWAYS_ON: "hardened"}  # others run on hosts that the hub knows nothing about
 
@@ -95,7 +95,7 @@ def edit(agent: Agent, wanted: dict, *, by: str, now: datetime) -> Agent:
     after = {name: wanted[name] for name in before}
     happenings = [journal.happened("edited", by, now, agent=row, before=before, after=after), *_edge(row, was, by, now)]
     row.check_after = row.deadline if row.recorded == states.LIVE else None
-    presence.update_rows((*EDITABLE, "deadline", "check_after", "recorded"), [row])
+    rows.update_rows((*EDITABLE, "deadline", "check_after", "recorded"), [row])
     presence.mark(row, now)
     journal.write(*happenings, changed=[row.pk])
     return row

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
 
-from roster import heard, states
+from roster import heard, queries, states
 from roster.models import Agent, Anomaly, Profile, SweepRun
 
 from . import anomalies, guard, journal
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 DORMANCY, EXPIRY, WATCH = "dormancy_and_silence", "expire_ephemeral", "sweep_watch"
 PUT_OFF = timedelta(hours=1)  # how far a row that cannot be judged is pushed back
 KEEP_RUNS = timedelta(days=7)
+KEEP_IDLE = timedelta(hours=1)  # a run that found nothing: some sweeps look every few seconds
 PRUNED = 5_000  # old runs that one look removes at most: a backlog is worked off in short transactions, one a look
 LEASE_PERIODS = 3  # a run that has not ended after so many periods no longer keeps the next one out
 
@@ -196,13 +197,14 @@ def watch(periods: dict[str, timedelta], now: datetime) -> SweepRun | None:
 
 
 def _prune(now: datetime) -> None:
-    old = SweepRun.objects.filter(started_at__lt=now - KEEP_RUNS).order_by("pk").values("pk")[:PRUNED]
+    idle = Q(started_at__lt=now - KEEP_IDLE, looked_at=0, edges=0, outcome="ok")
+    old = SweepRun.objects.filter(idle | Q(started_at__lt=now - KEEP_RUNS)).order_by("pk").values("pk")[:PRUNED]
     SweepRun.objects.filter(pk__in=old).delete()
 
 
 def _watch_one(name: str, period: timedelta, now: datetime) -> None:
     runs = SweepRun.objects.filter(name=name)
-    if runs.exists() and not runs.filter(started_at__gt=now - LEASE_PERIODS * period).exists():
+    if runs.exists() and not runs.filter(started_at__gt=now - queries.late_after(period)).exists():
         anomalies.open_anomaly("sweep_late", name, now)
     else:
         anomalies.close_anomaly("sweep_late", name, now)

@@ -43,6 +43,8 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
     "hold_released": "held edges released",
     "hub_started": "the hub started",
     "clock_stepped": "the hub’s clock jumped",
+    "mail_dead": "mail not delivered",
+    "inbox_looked_at": "mail looked at",
     "sign_in_link": "sign-in link made",
     "signed_in": "signed in",
     "role_given": "role changed",
@@ -52,6 +54,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
 KINDS = {
     "agents": ("presence", "activity", "settings", "session_replaced", "signed_off", "clock_skew"),
     "the fleet": ("registered", "edited", "profile_edited", "node_enrolled", "token_issued", "token_revoked"),
+    "mail": ("mail_dead", "inbox_looked_at"),
     "people": ("signed_in", "sign_in_link", "role_given", "person_edited"),
     "the hub": ("hub_started", "clock_stepped", "edges_held", "hold_released"),
 }

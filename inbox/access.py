@@ -1,0 +1,132 @@
+"""Whose mail a caller may touch: the only way an outside name becomes a box, a message or a sender here.
+
+A foreign inbox and a missing one, a foreign message and a missing one answer alike (P60, P61).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from roster.access import RANKS, Caller, not_yours, refuse_retired, role_of, spoken_for
+from roster.errors import Forbidden, HubError, NotFound, Unauthorized
+from roster.models import Agent, Token
+
+from .models import Delivery, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An inbox as a caller sees it. A look into another's is a manager's, and is audited; ``own`` tells them apart."""
+
+    agent: Agent
+    own: bool
+
+
+def box(who: Caller, slug: str, as_slug: str | None = None) -> Box:
+    """The inbox of ``slug`` for reading by ``who``: its own, one a node may speak for, or any for a manager.
+
+    Raises NotFound, the same for a foreign inbox as for one that does not exist.
+    """
+    agent = _own(who, slug, as_slug).first()
+    if agent is not None:
+        return Box(agent, own=True)
+    if is_manager(who):
+        agent = Agent.objects.filter(slug=slug).first()
+    if agent is None:
+        raise no_inbox(slug)
+    return Box(agent, own=False)
+
+
+def holder(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
+    """The agent ``slug`` whose mail ``who`` may take and settle, its row locked: nobody's but its own, not even a
+    manager's. Raises NotFound, Retired."""
+    agent = _own(who, slug, as_slug).select_for_update(of=("self",), no_key=True).first()
+    if agent is None:
+        raise no_inbox(slug)
+    refuse_retired(agent)
+    return agent
+
+
+def _own(who: Caller, slug: str, as_slug: str | None):
+    """The row of ``slug`` if it is the caller's own, or one that the caller, a node, may speak for. An agent and a
+    person are looked for by their key, so that a foreign name costs the same as a missing one."""
+    if who.kind == "node" and as_slug in (None, slug):
+        return Agent.objects.filter(spoken_for(who.node_id), slug=slug)
+    return Agent.objects.filter(pk=who.agent_id, slug=slug) if who.agent_id else Agent.objects.none()
+
+
+def reader(who: Caller, as_slug: str | None = None) -> int:
+    """The primary key of the agent in whose name ``who`` reads: its own, or the one a node names. Raises Forbidden."""
+    if who.kind != "node":
+        return who.agent_id
+    agent = Agent.objects.filter(spoken_for(who.node_id), slug=as_slug).first() if as_slug else None
+    if agent is None:
+        raise not_yours() if as_slug else Forbidden("A node names the agent it reads for in 'Agora-Agent'.")
+    return agent.pk
+
+
+def no_inbox(slug: str) -> NotFound:
+    return NotFound(f"There is no inbox '{slug[:80]}' that this token may use.")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Messages that a caller may read, and through whose eyes: those of an agent (its primary key), or a manager's into
+    mail of others (None), which is audited."""
+
+    messages: QuerySet[Message]
+    reader: int | None
+
+
+def own_view(agent_id: int) -> View:
+    """What the agent sent or was sent."""
+    received = Delivery.objects.filter(message=OuterRef("pk"), recipient_id=agent_id)
+    return View(Message.objects.filter(Q(sender_id=agent_id) | Exists(received)), agent_id)
+
+
+def views(who: Caller, as_slug: str | None = None) -> list[View]:
+    """The views of ``who``, in the order in which a message is looked for: its own mail, then, for a manager, all."""
+    own = own_view(reader(who, as_slug))
+    return [own, View(Message.objects.all(), None)] if is_manager(who) else [own]
+
+
+def is_manager(who: Caller) -> bool:
+    return RANKS.get(who.role, 0) >= RANKS["manager"]
+
+
+def no_message(seq: int) -> NotFound:
+    return NotFound(f"There is no message {seq} that this token may read.")
+
+
+def senders(asked: list[tuple[str, str | None]]) -> list[int | HubError]:
+    """The primary keys of the agents that a group of (token digest, id named by a node) writes as; a refusal where
+    none. Two queries whatever the size."""
+    columns = ("kind", "agent_id", "node_id", "agent__slug")
+    digests = {digest for digest, _ in asked}
+    rows = Token.objects.filter(digest__in=digests, revoked_at=None).values_list("digest", *columns)
+    tokens = {digest: rest for digest, *rest in rows}
+    named = {slug for _, slug in asked if slug}
+    homes = {}
+    if named:
+        found = Agent.objects.filter(slug__in=named, modality="ai").values_list("slug", "pk", "home_node_id")
+        homes = {slug: (pk, home) for slug, pk, home in found}
+    return [_sender(tokens.get(digest), slug, homes) for digest, slug in asked]
+
+
+def _sender(token: list | None, slug: str | None, homes: dict) -> int | HubError:
+    if token is None:
+        return Unauthorized()
+    kind, agent_id, node_id, own_slug = token
+    if kind == "person" and role_of(User.objects.filter(agent=agent_id).first()) is None:
+        return Unauthorized()  # deactivated, or without any role
+    if agent_id is not None:
+        return agent_id if slug in (None, own_slug) else not_yours()
+    if kind == "enrolment":
+        return Forbidden("An enrolment token registers new ids and nothing else.", code="enrolment_only")
+    if slug is None:
+        return Forbidden("A node names the agent it writes for in 'Agora-Agent'.")
+    pk, home = homes.get(slug, (None, 0))
+    return not_yours() if pk is None or home not in (None, node_id) else pk

@@ -1,0 +1,79 @@
+"""Messages with their bodies: one, or a whole thread, as far as the reader may read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from inbox import rules
+from inbox.access import View
+from inbox.models import Delivery, Message
+
+MOST_LINES = 500  # recipients told of one message
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How a message stands with one recipient, as far as the reader may know."""
+
+    to: str
+    addressed_as: str
+    state: str
+    dead_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One message whole."""
+
+    seq: int
+    thread: int
+    in_reply_to: int | None
+    kind: str
+    sender: str | None
+    to: tuple[str, ...]
+    subject: str
+    body: str
+    importance: str
+    sent_at: datetime
+    expires_at: datetime | None
+    size: int
+    lines: tuple[Line, ...]
+
+
+def message(view: View, seq: int, now: datetime) -> Letter | None:
+    """Message ``seq`` as this view shows it, if it does."""
+    return next(iter(_letters(view.messages.filter(pk=seq), view.reader, now)), None)
+
+
+def thread(view: View, number: int, now: datetime, after: int = 0, limit: int = 100) -> list[Letter]:
+    """The messages of a thread behind number ``after`` that this view shows, oldest first."""
+    return _letters(view.messages.filter(thread=number, pk__gt=after).order_by("pk")[:limit], view.reader, now)
+
+
+def _letters(messages: QuerySet[Message], reader: int | None, now: datetime) -> list[Letter]:
+    return [_letter(each, reader, now) for each in messages.select_related("sender")]
+
+
+def _letter(message: Message, reader: int | None, now: datetime) -> Letter:
+    rows = Delivery.objects.filter(message=message).select_related("recipient", "lease").order_by("recipient__slug")
+    rows = list(rows[:MOST_LINES])
+    knows_all = reader is None or reader == message.sender_id
+    lines = tuple(_line(each, reader, now) for each in rows if knows_all or each.recipient_id == reader)
+    return Letter(
+        seq=message.seq, thread=message.thread, in_reply_to=message.in_reply_to_id, kind=message.kind,
+        sender=message.sender.slug if message.sender else None, to=tuple(dict.fromkeys(each.addressed_as for each in rows)),
+        subject=message.subject, body=message.body, importance=message.importance, sent_at=message.sent_at,
+        expires_at=message.expires_at, size=message.size, lines=lines,
+    )  # fmt: skip
+
+
+def _line(each: Delivery, reader: int | None, now: datetime) -> Line:
+    """A sender learns that a message was acked, not that it was taken: only the recipient's own act says it was read
+    (R208)."""
+    state = rules.state(each.facts(), now)
+    if state == rules.LEASED and reader is not None and reader != each.recipient_id:
+        state = rules.WAITING
+    return Line(each.recipient.slug, each.addressed_as, state, each.dead_reason)

@@ -1,0 +1,151 @@
+"""What the mail calls take and give. Everything but what is named here is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import AfterValidator, ConfigDict, Field
+
+from roster.errors import Invalid, TooLarge
+from roster.schemas import aware
+from roster.stamps import stamp
+
+from . import letters, queries, rules
+from .models import Delivery
+from .services.leases import Drained
+
+Seq = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Seconds = Annotated[int, Field(ge=rules.SHORTEST_LEASE, le=rules.LONGEST_LEASE, description="Seconds, 1 to 12 hours.")]
+Seqs = Annotated[list[Seq], Field(min_length=1, max_length=500)]
+Key = Annotated[str, Field(min_length=1, max_length=32)]
+Name = Annotated[str, Field(min_length=1, max_length=72)]
+
+
+class Strict(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Send(Strict):
+    """`to` is an id, a list of ids, `group:NAME`, or `live` for everybody who is live."""
+
+    to: Name | Annotated[list[Name], Field(min_length=1, max_length=rules.MOST_NAMED)]
+    body: str
+    subject: Annotated[str, Field(max_length=rules.LONGEST_SUBJECT)] = ""
+    in_reply_to: Seq | None = None
+    importance: Literal["low", "normal", "high"] = "normal"
+    expires_at: Annotated[datetime, AfterValidator(aware)] | None = None
+
+    def letter(self) -> letters.Letter:
+        to, many = letters.addressed(self.to)
+        rest = self.model_dump(exclude={"to"})
+        return checked(letters.Letter(to=to, many=many, **rest))
+
+
+def checked(letter: letters.Letter) -> letters.Letter:
+    """The letter itself, if it says something and is not too large."""
+    if not letter.body.strip():
+        raise Invalid("body", "is empty")
+    if letter.size > rules.LARGEST_BODY:
+        most = rules.LARGEST_BODY
+        raise TooLarge(f"The body has {letter.size} bytes, {most} at most.", field="body", limit=most)
+    return letter
+
+
+class Drain(Strict):
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    lease_seconds: Seconds = rules.LEASE
+    session: Annotated[str, Field(max_length=200)] = ""
+
+
+class Ack(Strict):
+    seqs: Seqs
+    lease: Key | None = None
+
+
+class Extend(Strict):
+    lease: Key
+    lease_seconds: Seconds = rules.LEASE
+
+
+class Release(Strict):
+    lease: Key
+    seqs: Seqs | None = None
+
+
+class Nothing(Strict):
+    """An empty object."""
+
+
+def header(each: queries.Header, own: bool) -> dict:
+    """A header; whether it was read is told in one's own inbox only."""
+    told = {
+        "seq": each.seq,
+        "thread": each.thread,
+        "in_reply_to": each.in_reply_to,
+        "kind": each.kind,
+        "from": each.sender,
+        "subject": each.subject,
+        "importance": each.importance,
+        "sent_at": stamp(each.sent_at),
+        "expires_at": stamp(each.expires_at),
+        "size": each.size,
+        "addressed_as": each.addressed_as,
+        "state": each.state,
+        "delivery_count": each.delivery_count,
+        "until": stamp(each.until),
+        "dead_reason": each.dead_reason or None,
+    }
+    return told | ({"read": each.read} if own else {})
+
+
+def peek(found: queries.Peek, own: bool) -> dict:
+    told = {"agent": found.agent, "peek": True, **found.counts}
+    told |= {"unread": found.unread} if own else {}
+    return told | {"messages": [header(each, own) for each in found.headers], "next": found.next}
+
+
+def drained(found: Drained, now: datetime) -> dict:
+    """What a drain hands over. ``disabled`` says why there is nothing, where somebody switched the agent off."""
+    agent = found.agent
+    off = {"reason": agent.disabled_reason, "by": agent.disabled_by, "since": stamp(agent.disabled_at)}
+    return {
+        "agent": agent.slug,
+        "lease": found.lease.key if found.lease else None,
+        "until": stamp(found.lease.until) if found.lease else None,
+        "messages": [_handed(each, found, now) for each in found.deliveries],
+        "waiting": agent.waiting,
+        "disabled": None if agent.enabled else off,
+    }
+
+
+def _handed(each: Delivery, found: Drained, now: datetime) -> dict:
+    each.state, each.lease = rules.LEASED, found.lease
+    told = header(queries.header(each, now), own=True)
+    return told | {"body": each.message.body}
+
+
+def results(found: list[tuple[int, str]], waiting: int) -> dict:
+    return {"results": [{"seq": seq, "result": result} for seq, result in found], "waiting": waiting}
+
+
+def letter(each: queries.Letter) -> dict:
+    return {
+        "seq": each.seq,
+        "thread": each.thread,
+        "in_reply_to": each.in_reply_to,
+        "kind": each.kind,
+        "from": each.sender,
+        "to": list(each.to),
+        "subject": each.subject,
+        "body": each.body,
+        "importance": each.importance,
+        "sent_at": stamp(each.sent_at),
+        "expires_at": stamp(each.expires_at),
+        "size": each.size,
+        "deliveries": [
+            {"to": line.to, "addressed_as": line.addressed_as, "state": line.state, "reason": line.dead_reason or None}
+            for line in each.lines
+        ],
+    }

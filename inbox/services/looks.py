@@ -1,0 +1,26 @@
+"""A manager's look into another's mail is remembered: who, whose, when."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from roster.models import Agent, Event
+from roster.services import journal
+
+ONE_LOOK = timedelta(minutes=10)  # reading on in the same inbox is the same look
+
+
+@transaction.atomic
+def audit(by: str, agent: Agent, now: datetime) -> None:
+    """Journals that ``by`` looked into the mail of ``agent``."""
+    lately = Event.objects.filter(kind="inbox_looked_at", by=by[:80], agent=agent, at__gt=now - ONE_LOOK)
+    if not lately.exists():
+        journal.write(journal.happened("inbox_looked_at", by, now, agent=agent))
+
+
+def audit_message(by: str, seq: int, now: datetime) -> None:
+    """Journals a look at one message, as a look into the mail of its sender or, for a notice, its recipient."""
+    whose = Agent.objects.filter(sent=seq).first() or Agent.objects.filter(deliveries__message=seq).first()
+    audit(by, whose, now)

@@ -1,0 +1,226 @@
+"""Sends: who writes, to whom, may it be; store it. One transaction a group of sends.
+
+A refused send costs the others of its group nothing, and leaves nothing behind itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from inbox import receipts
+from inbox.letters import Letter
+from inbox.models import Delivery, Message, SendKey
+from roster import access, states
+from roster.errors import Expired, Full, HubError, Invalid, NobodyThere, Retired
+from roster.groupcommit import GroupCommit
+from roster.models import Agent
+from roster.services import journal, presence
+from roster.services.batch import among
+from roster.services.rows import insert
+from roster.stamps import stamp
+
+from .addressing import Aim, aims
+from .boxes import holdings, recount
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A send as received at ``at``: the letter; whose token it came with and, for a node, in whose name (or the
+    ``sender``'s primary key, where a page knows it); and its Idempotency-Key, if it has one."""
+
+    letter: Letter
+    at: datetime
+    digest: str = ""
+    slug: str | None = None
+    sender: int | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The outcome of a send, after its commit: its number, its thread, and one line for each recipient."""
+
+    seq: int
+    thread: int
+    deliveries: list[dict]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An accepted letter that has no number yet, and what its sender will be told."""
+
+    outgoing: Outgoing
+    message: Message
+    recipients: dict[int, str]
+    lines: list[dict]
+
+    def receipt(self) -> dict:
+        return {"seq": self.message.seq, "thread": self.message.thread, "deliveries": self.lines}
+
+
+def record(group: list[Outgoing]) -> list[Sent | Exception]:
+    """Stores a group of sends in one transaction and returns one outcome each, in order."""
+    with transaction.atomic():
+        aimed = aims(group)
+        post = Post(list(zip(group, aimed, strict=True)))
+        outcomes = [aim if isinstance(aim, HubError) else post.take(each, aim) for each, aim in post.group]
+        post.write()
+    return [Sent(**each.receipt()) if isinstance(each, Draft) else each for each in outcomes]
+
+
+class Post:
+    """A group of sends on its way. Everybody concerned is locked, in the order of their keys, before anything is
+    decided; nothing is written before all is."""
+
+    def __init__(self, group: list[tuple[Outgoing, Aim | HubError]]):
+        self.group = group
+        aimed = [(each, aim) for each, aim in group if isinstance(aim, Aim)]
+        keys = {aim.sender for _, aim in aimed}.union(*(aim.recipients for _, aim in aimed))
+        locked = Agent.objects.select_for_update(no_key=True).filter(pk__in=among(list(keys), "bigint")).order_by("pk")
+        self.agents = {agent.pk: agent for agent in locked}
+        self.holdings = holdings(list(set().union(*(aim.recipients for _, aim in aimed))))
+        self.known = _known_keys(aimed)
+        self.threads = _threads(aimed)
+        self.drafts: list[Draft] = []
+        self.seen = presence.Work()
+
+    def take(self, outgoing: Outgoing, aim: Aim) -> Draft | Sent | Exception:
+        """What becomes of one send: a draft, the answer it got before under its key, or a refusal."""
+        try:
+            sender = self.agents[aim.sender]
+            access.refuse_retired(sender)
+            outcome = self._repeated(outgoing, aim) or self._draft(outgoing, aim)
+            presence.called(sender, outgoing.at, self.seen)
+        except (HubError, KeyError, TypeError, ValueError) as refusal:  # or a row that somebody damaged
+            return refusal
+        return outcome
+
+    def _repeated(self, outgoing: Outgoing, aim: Aim) -> Draft | Sent | None:
+        known = self.known.get((aim.sender, outgoing.key))
+        if known is None:
+            return None
+        digest, answer = known
+        if digest != outgoing.letter.digest():
+            raise Invalid(
+                "Idempotency-Key", "came with another letter before; a key stands for one letter", code="key_reused"
+            )
+        return answer
+
+    def _draft(self, outgoing: Outgoing, aim: Aim) -> Draft:
+        letter, at = outgoing.letter, outgoing.at
+        if letter.expires_at is not None and letter.expires_at <= at:
+            raise Invalid("expires_at", "has passed already")
+        message = Message(
+            sender_id=aim.sender, subject=letter.subject, body=letter.body, size=letter.size, sent_at=at,
+            thread=self._thread(outgoing, aim), in_reply_to_id=letter.in_reply_to, importance=letter.importance,
+            expires_at=letter.expires_at,
+        )  # fmt: skip
+        draft = Draft(outgoing, message, *self._lines(letter, aim, at))
+        for pk in draft.recipients:
+            self.holdings[pk].add(letter.size, at)
+        if outgoing.key:
+            self.known[aim.sender, outgoing.key] = letter.digest(), draft
+        self.drafts.append(draft)
+        return draft
+
+    def _thread(self, outgoing: Outgoing, aim: Aim) -> int | None:
+        parent = outgoing.letter.in_reply_to
+        if parent is None:
+            return None
+        thread = self.threads.get((aim.sender, parent))
+        if thread is None:
+            raise Invalid("in_reply_to", f"there is no message {parent} that you may read")
+        return thread
+
+    def _lines(self, letter: Letter, aim: Aim, at: datetime) -> tuple[dict[int, str], list[dict]]:
+        """Who gets the letter, and what the sender is told of each. One who cannot take it refuses the whole letter,
+        unless it is to many."""
+        reached, lines = {}, []
+        for pk, addressed_as in aim.recipients.items():
+            agent, held = self.agents[pk], self.holdings[pk]
+            found = access.presence_of(agent, at)
+            refusal = _refusal(agent, found, held, letter.size)
+            if refusal is None:
+                reached[pk] = addressed_as
+                lines.append(receipts.told(agent, addressed_as, found, held.pending + 1, held.oldest or at))
+            elif letter.many:
+                lines.append(receipts.refused(agent, addressed_as, found, refusal.code, refusal.message))
+            else:
+                raise refusal
+        if not reached:
+            raise NobodyThere(f"Nobody is reached by '{letter.to[0][:80]}'.", state="nobody", allowed=[], refused=lines)
+        return reached, lines
+
+    def write(self) -> None:
+        """Numbers what was accepted, in order, and stores it all."""
+        if self.drafts:
+            first = journal.next_version("mail", len(self.drafts)) - len(self.drafts) + 1
+            for seq, draft in enumerate(self.drafts, first):
+                draft.message.seq, draft.message.thread = seq, draft.message.thread or seq
+            insert([draft.message for draft in self.drafts])
+            insert([each for draft in self.drafts for each in _deliveries(draft)])
+            insert([_send_key(draft) for draft in self.drafts if draft.outgoing.key])
+            recount(set().union(*(draft.recipients for draft in self.drafts)))
+        self.seen.write()
+
+
+def _refusal(agent: Agent, found, held, size: int) -> HubError | None:
+    """Why ``agent`` cannot be written to, if it cannot."""
+    try:
+        access.refuse_retired(agent)
+    except Retired as refusal:
+        return refusal
+    if found.word == states.EXPIRED:
+        seen = stamp(agent.last_seen)
+        return Expired(f"The ephemeral agent '{agent.slug}' went silent and left the roster.", last_seen=seen)
+    if not held.takes(size):
+        oldest, kilobytes = stamp(held.oldest), held.size // 1024
+        return Full(
+            f"The inbox of '{agent.slug}' is full: {held.pending} messages, {kilobytes} kB that nobody has acked.",
+            to=agent.slug, pending=held.pending, bytes=held.size, oldest=oldest,
+        )  # fmt: skip
+    return None
+
+
+def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tuple[str, Sent | Draft]]:
+    """By sender and Idempotency-Key: the digest of the letter that came with it, and what was answered."""
+    keys = [each.key for each, _ in aimed if each.key]
+    if not keys:
+        return {}
+    rows = SendKey.objects.filter(sender__in={aim.sender for _, aim in aimed}, key__in=keys)
+    return {(row.sender_id, row.key): (row.digest, Sent(**row.receipt)) for row in rows}
+
+
+def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int]:
+    """By sender and the message it answers: the thread, where the sender may read that message."""
+    parents = {each.letter.in_reply_to for each, _ in aimed if each.letter.in_reply_to is not None}
+    if not parents:
+        return {}
+    threads = dict(Message.objects.filter(pk__in=parents).values_list("pk", "thread"))
+    wrote = Message.objects.filter(pk__in=parents).values_list("sender", "pk")
+    got = Delivery.objects.filter(message__in=parents, recipient__in={aim.sender for _, aim in aimed})
+    return {(who, seq): threads[seq] for who, seq in [*wrote, *got.values_list("recipient", "message")]}
+
+
+def _deliveries(draft: Draft) -> list[Delivery]:
+    message = draft.message
+    return [
+        Delivery(
+            message=message, recipient_id=pk, addressed_as=addressed_as, size=message.size,
+            expires_at=message.expires_at, told=message.sender_id is None,
+        )
+        for pk, addressed_as in draft.recipients.items()
+    ]  # fmt: skip
+
+
+def _send_key(draft: Draft) -> SendKey:
+    key, digest = draft.outgoing.key, draft.outgoing.letter.digest()
+    return SendKey(
+        sender_id=draft.message.sender_id, key=key, digest=digest, message=draft.message, receipt=draft.receipt()
+    )
+
+
+sends: GroupCommit[Outgoing] = GroupCommit(record, "sends")

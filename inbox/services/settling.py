@@ -1,0 +1,103 @@
+"""Writing down what time has brought: lapsed leases give their messages back, expired mail dies, senders are told.
+
+Every read and every drain knows the same without it (``inbox.rules``); this is where it becomes visible to others.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from inbox import rules
+from inbox.models import Delivery, Lease, Message
+from roster import states
+from roster.models import Agent
+from roster.services import journal
+from roster.services.rows import insert
+
+from .boxes import recount
+
+NAMED = 20  # recipients named in a notice
+
+
+def settle(agent: Agent, now: datetime) -> int:
+    """Settles the inbox of ``agent``, whose row is locked; returns how many deliveries changed. The caller recounts."""
+    due = Q(state=rules.LEASED, lease__until__lte=now) | Q(state=rules.WAITING, expires_at__lte=now)
+    changed = 0
+    fates: dict[tuple[str, bool], list[int]] = {}
+    for each in Delivery.objects.filter(due, recipient=agent).select_related("lease"):
+        facts = each.facts()
+        fates.setdefault((rules.death(facts, now), rules.lapsed(facts, now)), []).append(each.pk)
+        changed += 1
+    for (reason, lapsed), keys in fates.items():
+        rows = Delivery.objects.filter(pk__in=keys)
+        given_back = {"attempts": F("attempts") + lapsed, "lease": None}
+        if reason:
+            rows.update(state=rules.DEAD, dead_at=now, dead_reason=reason, **given_back)
+            _note_death(agent, keys, reason, now)
+        else:
+            rows.update(state=rules.WAITING, **given_back)
+    Lease.objects.filter(agent=agent, closed_at=None, until__lte=now).update(closed_at=now)
+    return changed
+
+
+def _note_death(agent: Agent, keys: list[int], reason: str, now: datetime) -> None:
+    seqs = list(Delivery.objects.filter(pk__in=keys).order_by("message").values_list("message", flat=True))
+    journal.write(journal.happened("mail_dead", "hub", now, agent=agent, after={"messages": seqs[:100]}, reason=reason))
+
+
+@transaction.atomic
+def settle_inbox(key: int, now: datetime) -> int:
+    """Settles the inbox of the agent with this primary key."""
+    agent = Agent.objects.select_for_update(no_key=True).get(pk=key)
+    changed = settle(agent, now)
+    recount([key])
+    return changed
+
+
+class Returns:
+    """What the roster tells the inbox (``roster.work``)."""
+
+    def session_began(self, agent: Agent, session: str, now: datetime) -> None:
+        """A new session took over: what older ones of ``agent`` hold returns as if their leases had lapsed (F072)."""
+        older = Lease.objects.filter(agent=agent, closed_at=None, until__gt=now).exclude(session__in=("", session))
+        if older.update(until=now):
+            settle(agent, now)
+            recount([agent.pk])
+            agent.waiting = Agent.objects.values_list("waiting", flat=True).get(pk=agent.pk)
+
+
+def tell_sender(seq: int, now: datetime) -> bool:
+    """Tells the sender of message ``seq`` who will not get it, once for each recipient; True where a notice was sent.
+    Nobody is told of the death of a notice (P30), nor who has left the fleet."""
+    message = Message.objects.get(pk=seq)
+    with transaction.atomic():
+        sender = Agent.objects.select_for_update(no_key=True).filter(pk=message.sender_id).first()
+        untold = Delivery.objects.filter(message=message, state=rules.DEAD, told=False)
+        dead = list(untold.select_related("recipient").order_by("recipient__slug"))
+        Delivery.objects.filter(pk__in=[each.pk for each in dead]).update(told=True)
+        if sender is None or sender.lifecycle == states.RETIRED or not dead:
+            return False
+        _notice(sender, message, dead, now)
+    return True
+
+
+def _notice(sender: Agent, message: Message, dead: list[Delivery], now: datetime) -> None:
+    """A message from the hub itself. It counts against no limit: it comes once for what the sender itself sent."""
+    lines = [f"{each.recipient.slug}: {each.dead_reason}" for each in dead[:NAMED]]
+    if len(dead) > NAMED:
+        lines.append(f"and {len(dead) - NAMED} others")
+    body = (
+        f"Message #{message.seq} was not delivered. The hub keeps it; nobody will read it unless you send it anew.\n\n"
+    )
+    body += "\n".join(lines)
+    notice = Message(
+        seq=journal.next_version("mail"), kind=rules.SYSTEM, thread=message.thread, in_reply_to=message, body=body,
+        subject=f"Not delivered: {message.subject or f'#{message.seq}'}"[: rules.LONGEST_SUBJECT],
+        size=len(body.encode()), sent_at=now,
+    )  # fmt: skip
+    insert([notice])
+    insert([Delivery(message=notice, recipient=sender, addressed_as=sender.slug, size=notice.size, told=True)])
+    recount([sender.pk])

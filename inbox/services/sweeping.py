@@ -1,0 +1,73 @@
+"""The drain-ACK sweep: leases that lapsed, mail that expired, senders to be told, mail to be archived.
+
+It takes the oldest due first, so many at a time, each inbox in a short transaction of its own; one that cannot be
+settled is counted and never stops the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from inbox import rules
+from inbox.models import Delivery, Lease
+from roster.models import SweepRun
+from roster.services import sweeps
+
+from .settling import settle_inbox, tell_sender
+
+log = logging.getLogger(__name__)
+NAME = "drain_ack"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often the sweep runs, how many inboxes, notices and messages one run takes, and when acked mail is archived."""
+
+    period: timedelta
+    batch: int
+    archive_after: timedelta
+
+
+def run(plan: Plan, now: datetime) -> SweepRun | None:
+    """One run at ``now``; None where another is still running."""
+    this = sweeps.start(NAME, now, plan.period)
+    if this is None:
+        return None
+    with sweeps.ended(this, now):
+        _each(this, _due_inboxes(plan.batch, now), lambda key: settle_inbox(key, now))
+        _each(this, _untold(plan.batch), lambda seq: tell_sender(seq, now))
+        this.edges += archive(now - plan.archive_after, now, plan.batch)
+    return this
+
+
+def _each(this: SweepRun, keys: Iterable[int], step: Callable[[int], int]) -> None:
+    for key in keys:
+        this.looked_at += 1
+        try:
+            this.edges += step(key)
+        except Exception:
+            log.exception("drain_ack: %s cannot be settled", key)
+            this.errors += 1
+
+
+def _due_inboxes(batch: int, now: datetime) -> list[int]:
+    lapsed = Lease.objects.filter(closed_at=None, until__lte=now).order_by("until")
+    expired = Delivery.objects.filter(state=rules.WAITING, expires_at__lte=now).order_by("expires_at")
+    keys = [*lapsed.values_list("agent", flat=True)[:batch], *expired.values_list("recipient", flat=True)[:batch]]
+    return list(dict.fromkeys(keys))[:batch]
+
+
+def _untold(batch: int) -> list[int]:
+    """The messages with deaths that their senders do not know of."""
+    untold = Delivery.objects.filter(state=rules.DEAD, told=False).order_by("pk")
+    return list(dict.fromkeys(untold.values_list("message", flat=True)[:batch]))
+
+
+def archive(before: datetime, now: datetime, batch: int) -> int:
+    """Archives mail that was acked until ``before``, unchanged and still readable; returns how much. What nobody acked
+    is never archived by time (P29)."""
+    old = Delivery.objects.filter(state=rules.ACKED, acked_at__lte=before).order_by("acked_at").values("pk")[:batch]
+    return Delivery.objects.filter(pk__in=old, state=rules.ACKED).update(state=rules.ARCHIVED, archived_at=now)
