@@ -55,20 +55,34 @@ class Hub:
         """GET; returns an Answer, raises HubError."""
         return self.call("GET", f"{path}?{urlencode(query)}" if query else path)
 
-    def post(self, path, body):
-        """POST `body` as JSON; returns an Answer, raises HubError."""
-        return self.call("POST", path, body)
+    def pages(self, path, query):
+        """GET a list page by page, along each answer's `next`; yields the Answers, raises HubError."""
+        seen = set()
+        while True:
+            answer = self.get(path, query)
+            yield answer
+            cursor = answer.body.get("next")
+            if cursor is None:
+                return
+            if cursor in seen:
+                raise HubError("cursor_repeats", f"the list {path} of the hub goes round in circles")
+            seen.add(cursor)
+            query = {**query, "after": cursor}
+
+    def post(self, path, body, headers=None):
+        """POST `body` as JSON, with more `headers` when given; returns an Answer, raises HubError."""
+        return self.call("POST", path, body, headers)
 
     def put(self, path, body):
         """PUT `body` as JSON; returns an Answer, raises HubError."""
         return self.call("PUT", path, body)
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, headers=None):
         """One call, repeated only where the hub asked for a pause that patience allows."""
         left = self.patience
         while True:
             try:
-                return self._follow(method, self.url + path, body)
+                return self._follow(method, self.url + path, body, headers)
             except HubError as error:
                 pause = max(error.retry_after or 0.0, 0.5)
                 if error.retry_after is None or pause > left:
@@ -76,9 +90,9 @@ class Hub:
             left -= pause
             time.sleep(pause)
 
-    def _follow(self, method, url, body):
+    def _follow(self, method, url, body, headers):
         for _ in range(REDIRECTS):
-            response, raw, took = self._exchange(method, url, body)
+            response, raw, took = self._exchange(method, url, body, headers)
             target = response.headers.get("Location")
             keeps_method = response.status in (307, 308) or method == "GET"
             if not (300 <= response.status < 400 and target and keeps_method):
@@ -97,7 +111,7 @@ class Hub:
                 status=status,
             )
 
-    def _exchange(self, method, url, body):
+    def _exchange(self, method, url, body, headers):
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         connection_class = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -105,7 +119,7 @@ class Hub:
         begun = time.monotonic()
         try:
             target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-            connection.request(method, target, *self._payload(body))
+            connection.request(method, target, *self._payload(body, headers))
             response = connection.getresponse()
             raw = _read_all(response, begun + WHOLE_CALL)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -114,8 +128,9 @@ class Hub:
             connection.close()
         return response, raw, time.monotonic() - begun
 
-    def _payload(self, body):
-        headers = {"Accept": "application/json", "User-Agent": f"agora/{__version__}", "Connection": "close"}
+    def _payload(self, body, more):
+        usual = {"Accept": "application/json", "User-Agent": f"agora/{__version__}", "Connection": "close"}
+        headers = {**usual, **(more or {})}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         if self.acting_as:
@@ -124,6 +139,14 @@ class Hub:
             return None, headers
         headers["Content-Type"] = "application/json"
         return json.dumps(body).encode("ascii"), headers
+
+
+def listed(body, name):
+    """The list of objects under `name` in an answer's body; raises HubError when there is none."""
+    found = body.get(name)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise HubError("not_a_hub", f"something answered there, but not with a list of {name}")
+    return found
 
 
 def _origin(url):

@@ -3,7 +3,7 @@
 import shutil
 import time
 
-from agora_node import clock, roster
+from agora_node import clock, roster, tables
 from agora_node.errors import FINE, HubError
 from agora_node.say import note
 from agora_node.words import doing, harmless, presence
@@ -55,7 +55,7 @@ class Screen:
         # One line stays free: a full screen would scroll and the picture would creep upwards.
         room = max(1, size.lines - 2)
         body = self._lines if len(self._lines) <= room else [*self._lines[: room - 1], "..."]
-        shown = [roster.cut(first, size.columns), *body]
+        shown = [tables.cut(first, size.columns), *body]
         print(HOME + "".join(f"{line}{CLEAR_LINE_REST}\n" for line in shown) + CLEAR_REST, end="", flush=True)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agora_node import roster
+from agora_node import roster, tables
 
 
 def listing(*agents, following=None):
@@ -132,11 +132,11 @@ def test_a_reader_that_has_enough_is_no_error(agora, hub, kit):
 @pytest.mark.parametrize("task", ["x" * 300, "\u4e2d" * 300, "e\u0301" * 300])
 def test_on_a_terminal_no_line_is_wider_than_the_terminal(kit, task):
     lines = roster.table(roster.Roster([kit.an_agent("echo", task=task), kit.an_agent("delta")], None), width=80)
-    assert all(roster.columns(line) <= 80 for line in lines)
+    assert all(tables.columns(line) <= 80 for line in lines)
     assert lines[1].startswith("echo") and "..." in lines[1] and lines[1].endswith("never")
 
 
 def test_a_column_stays_straight_beside_wide_characters(kit):
     agents = [kit.an_agent("echo", task="\u4e2d\u6587"), kit.an_agent("delta", task="notes")]
     lines = roster.table(roster.Roster(agents, None))
-    assert len({roster.columns(line[: line.index("never")]) for line in lines[1:]}) == 1
+    assert len({tables.columns(line[: line.index("never")]) for line in lines[1:]}) == 1
