@@ -13,13 +13,13 @@ SIGN_OFF_TIMEOUT = 3.0
 class Beating:
     """Sends `body` to `hub` at `pace`, prints `describe(answer, wait)` when it says something new.
 
-    `own_id()` gives the id to sign off; it is asked at the end only. Ends by a signal (signs off, returns 0) or by a
-    HubError that no later try could heal.
+    `own_id()` gives the id to sign off; it is asked at the end only. `carry()` follows each beat that succeeded. Ends
+    by a signal (signs off, returns 0) or by a HubError that no later try could heal.
     """
 
-    def __init__(self, hub, body, pace, describe, own_id):
+    def __init__(self, hub, body, pace, describe, own_id, carry):
         self.hub, self.body, self.pace = hub, body, pace
-        self._describe, self._own_id = describe, own_id
+        self._describe, self._own_id, self._carry = describe, own_id, carry
         self._said = None
         self._beaten = False
         self._away_since = None
@@ -49,7 +49,9 @@ class Beating:
         self._say_back()
         self._say(answer, wait)
         self._beaten = True
-        return wait
+        begun = clock.elapsed()
+        self._carry()
+        return max(0.0, wait - (clock.elapsed() - begun))
 
     def _is_final(self, error):
         """Revoked and retired are for ever; any other refusal is a mistake at the first beat, and may pass later on."""

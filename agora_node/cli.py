@@ -39,7 +39,7 @@ def build_parser():
     parser = argparse.ArgumentParser(prog="agora", description="Speak to the Agora hub.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"agora {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_add_login, _add_heartbeat, _add_agents, _add_status):
+    for add in (_add_login, _add_heartbeat, _add_agents, _add_status, *MAIL):
         add(commands)
     return parser
 
@@ -76,7 +76,7 @@ def _add_heartbeat(commands):
         metavar="DURATION",
         help="go on until stopped, then sign off; without DURATION as often as the hub suggests",
     )
-    beat.add_argument("--as", dest="as_slug", type=slug, metavar="SLUG", help="the agent a node token speaks for")
+    _add_as(beat)
 
 
 def _add_agents(commands):
@@ -90,6 +90,54 @@ def _add_agents(commands):
 
 def _add_status(commands):
     _command(commands, "status", "Check the hub, the clock, the token and the agent's own entry.")
+
+
+def _add_send(commands):
+    send = _command(commands, "send", "Write to others; kept and sent later when the hub is away.")
+    send.add_argument("to", type=recipients, metavar="TO", help="an id, several ID,ID,..., group:NAME, or live")
+    send.add_argument("-s", "--subject", type=text, help="what it is about")
+    send.add_argument("-m", "--message", type=text, metavar="TEXT", help="the text; - or left out: standard input")
+    send.add_argument("--reply", type=seq, metavar="SEQ", help="the message this one answers")
+    send.add_argument("--importance", choices=("low", "normal", "high"))
+    send.add_argument("--expires", type=duration, metavar="DURATION", help="worth nothing after that (45s, 30m, 2h)")
+    send.add_argument("--json", action="store_true", help="the answer as the hub gave it")
+    _add_as(send)
+
+
+def _add_inbox(commands):
+    inbox = _command(commands, "inbox", "Show what is in the own inbox; looking consumes nothing.")
+    inbox.add_argument("--json", action="store_true", help="the inbox as the hub gave it")
+    inbox.add_argument("--all", action="store_true", help="what is acked, dead and archived too")
+    _add_as(inbox)
+
+
+def _add_read(commands):
+    read = _command(commands, "read", "Print one message and mark it as read; it stays until it is acked.")
+    read.add_argument("seq", type=seq, metavar="SEQ", help="the message's number")
+    read.add_argument("--json", action="store_true", help="the message as the hub gave it")
+    _add_as(read)
+
+
+def _add_ack(commands):
+    ack = _command(commands, "ack", "Say that messages are done with.")
+    ack.add_argument("seqs", type=seq, nargs="+", metavar="SEQ", help="the messages' numbers")
+    _add_as(ack)
+
+
+def _add_outbox(commands):
+    outbox = _command(commands, "outbox", "Show the messages that are kept here for the hub, or send them now.")
+    does = outbox.add_mutually_exclusive_group()
+    does.add_argument("--json", action="store_true", help="everything, the texts too")
+    does.add_argument("--send", nargs="*", metavar="ID", help="send what is kept; with ID also what was refused")
+    does.add_argument("--forget", nargs="+", metavar="ID", help="remove messages that will not be sent")
+    _add_as(outbox)
+
+
+def _add_as(command):
+    command.add_argument("--as", dest="as_slug", type=slug, metavar="SLUG", help="the agent a node token speaks for")
+
+
+MAIL = (_add_send, _add_inbox, _add_read, _add_ack, _add_outbox)
 
 
 class _RefuseToken(argparse.Action):
@@ -108,6 +156,28 @@ def slug(text):
             "starting with a letter or digit"
         )
     return text
+
+
+def recipients(said):
+    """What the hub takes as `to`: an id or an address of many as it is, several ids as a list."""
+    if said.startswith("group:"):
+        return f"group:{slug(said.removeprefix('group:'))}"
+    ids = [slug(each.strip()) for each in said.split(",")]
+    return ids if len(ids) > 1 else ids[0]
+
+
+def text(said):
+    """Text that can be sent on; bytes that are no text reach Python as surrogates."""
+    if any("\ud800" <= char <= "\udfff" for char in said):
+        raise argparse.ArgumentTypeError("that is not UTF-8 text")
+    return said
+
+
+def seq(said):
+    """A message's number."""
+    if not (said.isascii() and said.isdigit() and 0 < int(said[:20]) < 2**63):
+        raise argparse.ArgumentTypeError(f"{harmless(said)!r} is not a message's number")
+    return int(said)
 
 
 def duration(text):

@@ -1,6 +1,7 @@
 """Where this machine keeps the hub's address and its token, and who may override them.
 
 The file is `$XDG_CONFIG_HOME/agora/config.toml`, readable by its owner alone; `AGORA_HUB` and `AGORA_TOKEN` win.
+Beside them: where this machine keeps what it has still to send.
 """
 
 import os
@@ -29,6 +30,13 @@ class Config:
 def config_path(environ=os.environ):
     """The path of config.toml."""
     return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "agora", "config.toml")
+
+
+def outbox_path(environ=os.environ):
+    """The path of the file that holds the outbox, in the state folder `$AGORA_STATE` (`$XDG_STATE_HOME/agora`)."""
+    own = environ.get("AGORA_STATE", "")
+    folder = own if os.path.isabs(own) else os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local", "state"), "agora")
+    return os.path.join(folder, "agora.db")
 
 
 def _xdg(environ, name, *fallback):
@@ -74,7 +82,7 @@ def prepare(path):
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{folder} is not writable: the token could not be stored")
+        raise UsageError(f"{folder} is not writable: nothing could be stored there")
 
 
 def save(config, path):

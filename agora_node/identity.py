@@ -1,6 +1,12 @@
 """As whom a call is made: the one place that knows when the `Agora-Agent` header is needed."""
 
+from collections import namedtuple
+
 from agora_node.client import Hub
+from agora_node.errors import UsageError
+
+# Whose letters keep their order among each other: those of one `speaker` at one `hub`.
+Sender = namedtuple("Sender", "hub speaker")
 
 
 def connect(config, as_slug=None, **limits):
@@ -18,3 +24,25 @@ def connect(config, as_slug=None, **limits):
 def own_id(hub, config):
     """The id of the agent that `hub` speaks as, asked from the hub when it is not stored; None when it has none."""
     return hub.acting_as or config.agent or hub.get("/api/whoami").body.get("id")
+
+
+def require_id(hub, config):
+    """The same; raises UsageError when the token is nobody's own."""
+    name = own_id(hub, config)
+    if not name:
+        raise UsageError("this token is no agent's own: say --as SLUG")
+    return name
+
+
+def sender(hub, config):
+    """The Sender that `hub` speaks as, told without asking the hub, which may be away.
+
+    A token whose agent is not known here stands for it by a few characters of its digest.
+    """
+    return Sender(hub.url, hub.acting_as or config.agent or f"token {_mark(hub.token)}")
+
+
+def _mark(token):
+    import hashlib
+
+    return hashlib.sha256(token.encode()).hexdigest()[:12]

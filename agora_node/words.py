@@ -28,6 +28,12 @@ def harmless(value):
     return "".join(char if char.isprintable() else _escaped(char) for char in str(value))
 
 
+def harmless_text(value):
+    """`value` as text whose line ends and tabs stay, and that is harmless otherwise."""
+    lines = str(value).replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(harmless, line.split("\t"))) for line in lines)
+
+
 def _escaped(char):
     code = ord(char)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

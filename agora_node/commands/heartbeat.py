@@ -4,6 +4,7 @@ import os
 import socket
 
 from agora_node import config, identity
+from agora_node.carrying import SHORT, Carrier
 from agora_node.words import age, disabled, harmless, parse_time, span
 
 PATIENCE = 15.0
@@ -16,7 +17,9 @@ def run(args):
         return _every(args, settings)
     hub = identity.connect(settings, args.as_slug, patience=PATIENCE)
     answer = hub.post("/api/heartbeat", body_of(args, args.session)).body
-    print(describe(answer, answer.get("next_heartbeat_in")))
+    print(describe(answer, answer.get("next_heartbeat_in")), flush=True)
+    # After the beat: mail that waits must not make its sender late.
+    Carrier(hub, identity.sender(hub, settings)).along()
     return 0
 
 
@@ -26,7 +29,15 @@ def _every(args, settings):
 
     hub = identity.connect(settings, args.as_slug)
     body = body_of(args, args.session or f"run-{os.urandom(8).hex()}")
-    return Beating(hub, body, Pace(args.every or None), describe, lambda: identity.own_id(hub, settings)).run()
+    carrier = Carrier(hub, identity.sender(hub, settings))
+
+    def own_id():
+        return identity.own_id(hub, settings)
+
+    def carry():
+        carrier.along(seconds=SHORT)
+
+    return Beating(hub, body, Pace(args.every or None), describe, own_id, carry).run()
 
 
 def body_of(args, session):

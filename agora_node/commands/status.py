@@ -1,5 +1,6 @@
 """`agora status`: can the hub be reached, is it well, do the clocks agree, who are we there."""
 
+import os
 import time
 
 from agora_node import config, identity
@@ -9,12 +10,14 @@ from agora_node.words import doing, harmless, last_seen, presence, span
 
 # The Date header has whole seconds, and the way there and back takes its own time.
 AGREEING_CLOCKS = 2.0
+REFUSED_SHOWN = 5
 
 
 def run(args):
     """Print one line for each thing checked; returns the exit code of the worst of them."""
     settings = config.load()
     _line("config", config.config_path())
+    _outbox()
     if not settings.hub:
         raise UsageError("no hub is known here: run `agora login --hub URL --token-file F`, or set AGORA_HUB")
     hub = Hub(settings.hub)
@@ -26,6 +29,27 @@ def run(args):
 
 def _line(name, text):
     print(f"{name:<6} {harmless(text)}", flush=True)
+
+
+def _outbox():
+    try:
+        entries = _kept(config.outbox_path())
+    except UsageError as error:
+        _line("outbox", error)
+        return
+    refused = [entry for entry in entries if entry.refusal]
+    _line("outbox", f"{len(entries) - len(refused)} kept, {len(refused)} refused" if entries else "empty")
+    for entry in refused[:REFUSED_SHOWN]:
+        _line("outbox", f"{entry.id} to {entry.to} was refused: {entry.error}")
+
+
+def _kept(path):
+    if not os.path.exists(path):
+        return []
+    from agora_node.outbox import Outbox
+
+    with Outbox(path) as box:
+        return box.all()
 
 
 def _reach(hub):

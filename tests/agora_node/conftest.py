@@ -36,22 +36,22 @@ class _Handler(BaseHTTPRequestHandler):
     def _any(self):
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.server.hub.calls.append(
-            Call(
-                self.command,
-                parts.path,
-                dict(parse_qsl(parts.query)),
-                self.headers,
-                json.loads(raw) if raw else None,
-                time.monotonic(),
-            )
+        call = Call(
+            self.command,
+            parts.path,
+            dict(parse_qsl(parts.query)),
+            self.headers,
+            json.loads(raw) if raw else None,
+            time.monotonic(),
         )
-        self._reply(self.server.hub.next_for(self.command, parts.path))
+        self.server.hub.calls.append(call)
+        script = self.server.hub.next_for(self.command, parts.path)
+        self._reply(Script(*script.body(call)) if callable(script.body) else script)
 
     do_GET = do_POST = do_PUT = _any
 
     def _reply(self, script):
-        if script is HANGS_UP:
+        if script == HANGS_UP:
             return
         raw = script.body if isinstance(script.body, bytes) else json.dumps(script.body).encode()
         self.send_response_only(script.status)
@@ -68,7 +68,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class StandIn:
-    """`answers(method, path, *scripts)` sets what comes next; the last one stays. `calls` holds what was asked."""
+    """`answers(method, path, *scripts)` sets what comes next; the last one stays. `calls` holds what was asked.
+
+    A script is a status, a body and perhaps headers; a body that can be called makes the script from the call.
+    """
 
     def __init__(self):
         self.calls, self._scripts, self._lock = [], {}, threading.Lock()
@@ -87,8 +90,7 @@ class StandIn:
             left = self._scripts.get((method, path))
             if not left:
                 return Script(404, refusal("not_found", "nothing here"))
-            chosen = left.pop(0) if len(left) > 1 else left[0]
-            return HANGS_UP if chosen == HANGS_UP else chosen
+            return left.pop(0) if len(left) > 1 else left[0]
 
     def to(self, path):
         return [call for call in self.calls if call.path == path]
@@ -96,6 +98,39 @@ class StandIn:
     def close(self):
         self._server.shutdown()
         self._server.server_close()
+
+
+class PostOffice:
+    """Takes letters for a StandIn as the hub does: one for each key, numbered as they come; `letters` holds them.
+
+    `loses` answers: that many letters are taken and the connection is dropped. `away` takes nothing.
+    """
+
+    def __init__(self, hub):
+        self.letters, self.loses, self.away, self.refuses = [], 0, False, {}
+        self._receipts, self._lock = {}, threading.Lock()
+        hub.answers("POST", "/api/messages", (200, self._take))
+
+    def _take(self, call):
+        key, to = call.headers["Idempotency-Key"], call.body["to"]
+        with self._lock:
+            if self.away or str(to) in self.refuses:
+                return (503, refusal("unavailable", "away")) if self.away else self.refuses[str(to)]
+            if key not in self._receipts:
+                self.letters.append(call.body)
+                self._receipts[key] = receipt(len(self.letters), to)
+            self.loses -= 1
+            return HANGS_UP if self.loses >= 0 else (201, self._receipts[key])
+
+    @property
+    def bodies(self):
+        return [letter["body"] for letter in self.letters]
+
+
+def receipt(seq, to):
+    note = f"queued; {to} is dormant since 2026-08-01T09:00:00Z"
+    delivery = {"to": to, "addressed_as": to, "state": "waiting", "recipient_presence": "dormant", "note": note}
+    return {"seq": seq, "thread": seq, "deliveries": [delivery]}
 
 
 def refusal(code, message, **detail):
@@ -140,6 +175,7 @@ class Command:
         self.env = {
             "HOME": str(home),
             "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_STATE_HOME": str(home / "state"),
             "PYTHONPATH": str(ROOT),
             "PATH": os.environ["PATH"],
             "PYTHONIOENCODING": "utf-8",
@@ -148,6 +184,10 @@ class Command:
     @property
     def config(self):
         return self.home / "config" / "agora" / "config.toml"
+
+    @property
+    def outbox(self):
+        return self.home / "state" / "agora" / "agora.db"
 
     def __call__(self, *args, stdin="", **env):
         return subprocess.run(
@@ -188,6 +228,11 @@ def other_hub():
     standing_in = StandIn()
     yield standing_in
     standing_in.close()
+
+
+@pytest.fixture
+def post(hub):
+    return PostOffice(hub)
 
 
 @pytest.fixture

@@ -43,3 +43,13 @@ def test_a_relative_config_home_is_ignored_as_the_xdg_rules_say(agora, hub, kit)
     assert agora("heartbeat", XDG_CONFIG_HOME="config").returncode == 2
     (agora.home / "config").rename(agora.home / ".config")
     assert agora("heartbeat", XDG_CONFIG_HOME="config").returncode == 0
+
+
+def test_the_state_folder_is_where_the_environment_says(agora, hub, kit, post, tmp_path):
+    agora.log_in(hub)
+    post.away = True
+    assert agora("send", "analyst", "-m", "x", AGORA_STATE=str(tmp_path / "own")).returncode == 0
+    assert (tmp_path / "own" / "agora.db").exists()
+    # As with the XDG folders, a path that depends on where one stands is no place to keep anything.
+    assert agora("send", "analyst", "-m", "x", AGORA_STATE="relative").returncode == 0
+    assert agora.outbox.exists()

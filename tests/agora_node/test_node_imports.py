@@ -42,3 +42,12 @@ def test_starting_loads_neither_the_network_nor_the_other_commands(kit):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=kit.ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[1] == "[]"
+
+
+def test_without_an_outbox_no_other_command_waits_for_sqlite(agora, hub, kit):
+    agora.log_in(hub)
+    hub.answers("POST", "/api/heartbeat", (200, kit.beat_answer()))
+    code = "import sys\nfrom agora_node.cli import main\nmain(['heartbeat'])\nprint('sqlite3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env=agora.env, capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["False"], done.stderr
+    assert not agora.outbox.parent.exists()

@@ -21,6 +21,7 @@ def test_a_hub_that_is_well_gives_0_and_says_who_we_are(agora, hub, well):
     said = lines(done)
     assert done.returncode == 0, done.stderr
     assert said["hub"].startswith(f"{hub.url} answers, ")
+    assert said["outbox"] == "empty"
     assert said["ready"] == "yes"
     assert said["clock"] == "agrees with the hub's"
     assert said["token"] == "agent echo, from the config file"
