@@ -12,6 +12,7 @@ from . import rules
 IS_PENDING = Q(state__in=rules.PENDING)
 # waiting, leased or dead; written as two comparisons, since SQLite does not see that a list of states is that of an index
 IS_UNDONE = ~Q(state=rules.ACKED) & ~Q(state=rules.ARCHIVED)
+IS_UNTOLD = Q(dead_at__isnull=False, told=False)  # given up, wherever it lies by now, and its sender does not know
 
 
 class MessageQuerySet(KeptQuerySet):
@@ -109,7 +110,7 @@ class Delivery(KeptModel):
                 name="delivery_expires",
             ),
             models.Index(fields=["acked_at"], condition=Q(state=rules.ACKED), name="delivery_acked"),
-            models.Index(fields=["id"], condition=Q(state=rules.DEAD, told=False), name="delivery_untold"),
+            models.Index(fields=["id"], condition=IS_UNTOLD, name="delivery_untold"),
             models.Index(fields=["state", "message"], condition=IS_UNDONE, name="delivery_undone"),
         ]
 

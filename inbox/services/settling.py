@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from inbox import rules
-from inbox.models import Delivery, Lease, Message
+from inbox.models import IS_UNTOLD, Delivery, Lease, Message
 from roster import states
 from roster.models import Agent
 from roster.services import journal
@@ -75,7 +75,7 @@ def tell_sender(seq: int, now: datetime) -> bool:
     message = Message.objects.get(pk=seq)
     with transaction.atomic():
         sender = Agent.objects.select_for_update(no_key=True).filter(pk=message.sender_id).first()
-        untold = Delivery.objects.filter(message=message, state=rules.DEAD, told=False)
+        untold = Delivery.objects.filter(IS_UNTOLD, message=message)
         dead = list(untold.select_related("recipient").order_by("recipient__slug"))
         Delivery.objects.filter(pk__in=[each.pk for each in dead]).update(told=True)
         if sender is None or sender.lifecycle == states.RETIRED or not dead:

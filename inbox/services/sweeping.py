@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from inbox import rules
-from inbox.models import Delivery, Lease
+from inbox.models import IS_UNTOLD, Delivery, Lease
 from roster.models import SweepRun
 from roster.services import sweeps
 
@@ -62,7 +62,7 @@ def _due_inboxes(batch: int, now: datetime) -> list[int]:
 
 def _untold(batch: int) -> list[int]:
     """The messages with deaths that their senders do not know of."""
-    untold = Delivery.objects.filter(state=rules.DEAD, told=False).order_by("pk")
+    untold = Delivery.objects.filter(IS_UNTOLD).order_by("pk")
     return list(dict.fromkeys(untold.values_list("message", flat=True)[:batch]))
 
 

@@ -44,7 +44,9 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
     "hub_started": "the hub started",
     "clock_stepped": "the hub’s clock jumped",
     "mail_dead": "mail not delivered",
+    "mail_archived": "mail put away",
     "inbox_looked_at": "mail looked at",
+    "group_edited": "group edited",
     "sign_in_link": "sign-in link made",
     "signed_in": "signed in",
     "role_given": "role changed",
@@ -54,7 +56,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
 KINDS = {
     "agents": ("presence", "activity", "settings", "session_replaced", "signed_off", "clock_skew"),
     "the fleet": ("registered", "edited", "profile_edited", "node_enrolled", "token_issued", "token_revoked"),
-    "mail": ("mail_dead", "inbox_looked_at"),
+    "mail": ("mail_dead", "mail_archived", "inbox_looked_at", "group_edited"),
     "people": ("signed_in", "sign_in_link", "role_given", "person_edited"),
     "the hub": ("hub_started", "clock_stepped", "edges_held", "hold_released"),
 }

@@ -11,7 +11,7 @@ import pytest
 from roster.models import Agent, Event
 from roster.templatetags.told import KINDS, WHAT, told
 
-SERVICES = Path(__file__).parents[2] / "roster"
+ROOMS = [Path(__file__).parents[2] / room for room in ("roster", "inbox")]
 ECHO = Agent(slug="echo")
 
 
@@ -72,7 +72,7 @@ def test_a_start_of_the_hub_tells_since_when_it_was_down(now):
 
 def test_every_kind_of_event_that_the_hub_writes_has_words_and_a_place_among_the_filters():
     written = set()
-    for path in SERVICES.rglob("*.py"):
+    for path in (each for room in ROOMS for each in room.rglob("*.py")):
         written |= set(re.findall(r'(?:happened|\.note)\(\s*"(\w+)"', path.read_text()))
     assert len(written) > 10, "the pattern finds nothing, so it proves nothing"
     assert written <= set(WHAT)

@@ -1,0 +1,69 @@
+"""Mail that an operator puts away. It stays as it is and can be read, but it waits for nobody any more."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from inbox import rules
+from inbox.models import Delivery
+from roster.models import Agent
+from roster.services import journal
+
+from .boxes import recount
+
+
+@dataclass(frozen=True, slots=True)
+class PutAway:
+    """How many were put away, and how many were left since somebody holds them."""
+
+    done: int
+    held: int
+
+
+@transaction.atomic
+def put_away(keys: Collection[int], *, by: str, now: datetime, reason: str = "") -> PutAway:
+    """Archives the deliveries ``keys`` (primary keys), but for those that are archived already and those that a lease
+    holds at ``now``: who drained these may still ack them.
+
+    What nobody acked is given up by that, and its sender is told like that of any other dead mail. One event for each
+    inbox names the messages.
+    """
+    boxes = set(Delivery.objects.filter(pk__in=keys).values_list("recipient", flat=True))
+    agents = {box.pk: box for box in Agent.objects.select_for_update(no_key=True).filter(pk__in=boxes).order_by("pk")}
+    found = Delivery.objects.select_related("lease").filter(pk__in=keys).exclude(state=rules.ARCHIVED)
+    free = {True: [], False: []}  # by whether it was pending
+    held = 0
+    for each in found.order_by("message"):
+        if rules.state(each.facts(), now) == rules.LEASED:
+            held += 1
+        else:
+            free[each.state in rules.PENDING].append(each)
+    _archive(free[False], now)
+    _archive(
+        free[True], now, dead_at=now, dead_reason=f"put away by {by}: {reason}".removesuffix(": ")[:200], lease=None
+    )
+    if gone := free[False] + free[True]:
+        _tell(agents, gone, by, now, reason)
+    return PutAway(len(gone), held)
+
+
+def _archive(deliveries: list[Delivery], now: datetime, **more) -> None:
+    rows = Delivery.objects.filter(pk__in=[each.pk for each in deliveries])
+    rows.update(state=rules.ARCHIVED, archived_at=now, **more)
+
+
+def _tell(agents: dict[int, Agent], gone: list[Delivery], by: str, now: datetime, reason: str) -> None:
+    """Brings the counts of the inboxes up to date and writes down who took what out of them."""
+    seqs = defaultdict(list)
+    for each in gone:
+        seqs[each.recipient_id].append(each.message_id)
+    recount(seqs)
+    journal.write(*(
+        journal.happened("mail_archived", by, now, agent=agents[box], after={"messages": sorted(of_box)}, reason=reason)
+        for box, of_box in sorted(seqs.items())
+    ))  # fmt: skip
