@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inbox.models import Delivery, MailGroup, Message
 from roster.models import Act, Agent, Anomaly, Node, PresenceEdge, Profile, Token
 
 MEMBERS = {  # as many rows as the fleet has members: a search looks at each of them once
@@ -18,15 +19,21 @@ HISTORY = {  # as many rows as the hub has had days: nothing may depend on their
                      "?q=agent-000007&until={day}"),
     "token": ("?q=agent-000777", "?q=agora_a_000777", "?q=nobody-at-all"),
 }  # fmt: skip
+MAIL = {  # as many rows as the fleet has written letters: nothing may depend on their number
+    "message": ("", "?p=2", "?p=200", "?from=agent-000000", "?from=agent-000777", "?from=hub", "?from=nobody-at-all",
+                "?to=agent-000000", "?to=agent-000777", "?to=agent-000000&from=agent-000000"),
+    "delivery": ("", "?p=2", "?p=200", "?of=agent-000000", "?of=agent-000777", "?of=agent-000777&p=2",
+                 "?of=nobody-at-all", "?state=dead", "?state=waiting", "?state=leased", "?of=agent-000000&state=dead",
+                 "?of=agent-000000&state=archived", "?message=777", "?message=9999999999"),
+    "mailgroup": ("", "?q=ops"),
+}  # fmt: skip
 COMPLETION = "/admin/autocomplete/?app_label=roster&model_name=token&field_name=agent&term=agent-0007"
 OTHERS = ("/admin/", "/admin/auth/user/", "/admin/roster/sweeprun/", "/admin/roster/hubuptime/",
           "/admin/roster/token/add/",          "/admin/roster/agent/add/")  # fmt: skip
 
 
-def lists(of: dict[str, tuple[str, ...]]) -> list[str]:
-    oldest = PresenceEdge.objects.filter(kind="presence").earliest("pk")
-    day = f"{oldest.at:%Y-%m-%d}"
-    return [f"/admin/roster/{model}/{asked.format(day=day)}" for model, asks in of.items() for asked in asks]
+def lists(of: dict[str, tuple[str, ...]], room: str = "roster", **more: str) -> list[str]:
+    return [f"/admin/{room}/{model}/{asked.format(**more)}" for model, asks in of.items() for asked in asks]
 
 
 def details() -> list[str]:
@@ -43,4 +50,15 @@ def of_members() -> list[str]:
 
 
 def of_history() -> list[str]:
-    return [*OTHERS, *lists(HISTORY), *details()]
+    oldest = PresenceEdge.objects.filter(kind="presence").earliest("pk")
+    return [*OTHERS, *lists(HISTORY, day=f"{oldest.at:%Y-%m-%d}"), *details()]
+
+
+def of_mail() -> list[str]:
+    rows = {"message": Message, "delivery": Delivery, "mailgroup": MailGroup}
+    keys = {name: model.objects.order_by("pk").first().pk for name, model in rows.items()}
+    return [
+        "/admin/inbox/mailgroup/add/",
+        *lists(MAIL, "inbox"),
+        *(f"/admin/inbox/{model}/{key}/change/" for model, key in keys.items()),
+    ]

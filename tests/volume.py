@@ -1,4 +1,4 @@
-"""A hub that has run for long: many agents and a long journal, written in bulk past the services."""
+"""A hub that has run for long: many agents, a long journal and much mail, written in bulk past the services."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from inbox import rules
+from inbox.models import Delivery, Lease, Message
 from roster import access
 from roster.models import Agent, Anomaly, Event, Node, Profile, Token
 
 COLUMNS = ("at", "kind", "agent_id", "by", "before", "after", "reason")
 ACTS = ("edited", "registered", "role_given", "signed_in", "token_issued", "token_revoked")
+LETTER = ("seq", "sender_id", "kind", "subject", "body", "size", "thread", "importance", "sent_at")
+LANDED = ("message_id", "recipient_id", "addressed_as", "state", "lease_id", "attempts", "size", "acked_at",
+          "archived_at", "dead_at", "dead_reason", "told")  # fmt: skip
 BATCH = 10_000
 
 
@@ -54,16 +59,62 @@ def acts(count: int, at: datetime) -> None:
 
 def edges(count: int, numbers: range, begin: datetime, step: timedelta) -> None:
     """Presence edges of these agents in turn from ``begin`` on, ``step`` apart; every tenth is a change of activity."""
-    members = Agent.objects.filter(slug__gte=slug(numbers.start), slug__lte=slug(numbers.stop - 1))
-    keys = list(members.values_list("pk", flat=True))
-    names = ", ".join(f'"{name}"' for name in COLUMNS)
-    insert = f'INSERT INTO "{Event._meta.db_table}" ({names}) VALUES ({", ".join(["%s"] * len(COLUMNS))})'
+    keys = _keys(numbers)
 
     def row(number: int) -> tuple:
         at = connection.ops.adapt_datetimefield_value(begin + number * step)
         kind = "presence" if number % 10 else "activity"
         return at, kind, keys[number % len(keys)], "hub", '"live"', '"dormant"', "no heartbeat in time"
 
-    with transaction.atomic(), connection.cursor() as cursor:
-        for first in range(0, count, BATCH):
-            cursor.executemany(insert, [row(number) for number in range(first, min(first + BATCH, count))])
+    with transaction.atomic():
+        for part in _batches(count):
+            _insert(Event, COLUMNS, map(row, part))
+
+
+def mail(count: int, numbers: range, begin: datetime, step: timedelta, state: str = rules.ACKED) -> None:
+    """Letters of these agents to each other from ``begin`` on, ``step`` apart, all in one ``state`` by now.
+
+    The first of them writes every tenth and gets every tenth; each letter has words that all have (``report``), one
+    that few have (``build-000123``) and its own number.
+    """
+    keys, after = _keys(numbers), Message.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    lease = Lease.objects.create(
+        key=f"volume-{after}", agent_id=keys[0], began_at=begin, until=begin + 2 * count * step + timedelta(days=9)
+    ) if state == rules.LEASED else None  # fmt: skip
+
+    def letter(number: int) -> tuple:
+        seq, at = after + 1 + number, connection.ops.adapt_datetimefield_value(begin + number * step)
+        sender = keys[0] if number % 10 == 0 else keys[number % len(keys)]
+        subject = f"Report {seq} of build-{number % 1000:06}"
+        body = f"The nightly report of step {seq}: all {number % 97} checks passed, nothing to do.\n" * 3
+        return seq, sender, rules.MAIL, subject, body, len(body), seq - number % 3, "normal", at
+
+    def landed(number: int) -> tuple:
+        place = 0 if number % 10 == 5 else (number + 1) % len(keys)
+        at = connection.ops.adapt_datetimefield_value(begin + number * step + timedelta(minutes=5))
+        over = [at if state in held else None for held in ((rules.ACKED, rules.ARCHIVED), (rules.ARCHIVED,),
+                                                           (rules.DEAD,))]  # fmt: skip
+        why = rules.EXHAUSTED if state == rules.DEAD else ""
+        return (after + 1 + number, keys[place], slug(numbers[place]), state, lease and lease.pk, 0, 240, *over, why,
+                True)  # fmt: skip
+
+    with transaction.atomic():
+        for part in _batches(count):
+            _insert(Message, LETTER, map(letter, part))
+            _insert(Delivery, LANDED, map(landed, part))
+
+
+def _keys(numbers: range) -> list[int]:
+    members = Agent.objects.filter(slug__gte=slug(numbers.start), slug__lte=slug(numbers.stop - 1))
+    return list(members.order_by("slug").values_list("pk", flat=True))
+
+
+def _batches(count: int) -> list[range]:
+    return [range(first, min(first + BATCH, count)) for first in range(0, count, BATCH)]
+
+
+def _insert(model, columns: tuple[str, ...], rows) -> None:
+    names = ", ".join(f'"{name}"' for name in columns)
+    insert = f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES ({", ".join(["%s"] * len(columns))})'
+    with connection.cursor() as cursor:
+        cursor.executemany(insert, list(rows))

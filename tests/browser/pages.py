@@ -39,6 +39,8 @@ PAGES = {
     "the admin's people": ("/admin/auth/user/", False),
     "the admin's tokens": ("/admin/roster/token/", False),
     "the admin's journal": ("/admin/roster/act/?by=hub", False),
+    "the admin's deliveries": ("/admin/inbox/delivery/", False),
+    "the admin's empty group": ("/admin/inbox/mailgroup/add/", False),
     "the admin's list without a match": ("/admin/roster/presenceedge/?q=nobody", False),
 }
 

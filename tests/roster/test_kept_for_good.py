@@ -48,7 +48,7 @@ def test_every_table_of_the_fleet_is_kept():
 def test_the_admin_offers_no_delete():
     """Neither for one row nor in bulk, for whatever is registered."""
     for table, page in admin.site._registry.items():
-        if table._meta.app_label == "roster" or table.__name__ == "User":
+        if table._meta.app_label in ("roster", "inbox") or table.__name__ == "User":
             assert page.has_delete_permission(None) is False, table
 
 

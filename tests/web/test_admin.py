@@ -17,6 +17,7 @@ from tests import make, volume
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = ("agent", "profile", "token", "node", "act", "presenceedge", "anomaly", "sweeprun", "hubuptime")
+MAIL = ("message", "delivery", "mailgroup")
 AGENT = {"display_name": "Nova", "liveness_mode": "async", "expected_interval": "60", "ttl": "60",
          "trust_posture": "hardened"}  # fmt: skip
 
@@ -27,10 +28,10 @@ def boss(client):
     return client
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*(f"roster_{name}" for name in MODELS), *(f"inbox_{name}" for name in MAIL)])
 def test_every_list_opens_and_offers_no_deletion(boss, model):
     make.agent("echo")
-    answer = boss.get(reverse(f"admin:roster_{model}_changelist"))
+    answer = boss.get(reverse(f"admin:{model}_changelist"))
     assert answer.status_code == 200
     assert "delete_selected" not in answer.content.decode()
 

@@ -1,0 +1,9 @@
+"""Mail in the admin: messages and deliveries are read, groups are edited, and nothing is deleted.
+
+Lists show the outside of a message. Whether its recipient has read it is nobody else's business: no column and no filter
+tells.
+"""
+
+from . import groups, mail
+
+__all__ = ["groups", "mail"]

@@ -1,0 +1,95 @@
+"""Filters of the lists of mail. Each ends in an index that has the messages' numbers in order."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+
+from inbox import rules
+from inbox.models import IS_UNDONE, Delivery
+from roster.admin.filters import TypedFilter
+from roster.models import Agent
+
+HUB = "hub"  # as a sender: the notices of the hub itself, which have none
+
+
+class OfOneAgent(TypedFilter):
+    """Of the agent whose whole id is typed in; a subclass says in which way."""
+
+    note = "A whole id."
+
+    @classmethod
+    def agent(cls, typed: str) -> Agent | None:
+        return Agent.objects.filter(slug=typed.strip().lower()).first()
+
+    def narrow(self, rows):
+        agent = self.agent(self.value)
+        return self.of(agent, rows) if agent else rows.none()
+
+
+class SentBy(OfOneAgent):
+    title, parameter = "sender", "from"
+    note = f"A whole id; {HUB} for notices of the hub itself."
+
+    def narrow(self, rows):
+        return rows.filter(sender=None) if self.value == HUB else super().narrow(rows)
+
+    def of(self, agent, rows):
+        return rows.filter(sender=agent)
+
+
+class SentTo(OfOneAgent):
+    title, parameter = "recipient", "to"
+
+    def of(self, agent, rows):
+        return rows.filter(pk__in=Delivery.objects.filter(recipient=agent).values("message"))
+
+
+class InboxOf(OfOneAgent):
+    title, parameter = "recipient", "of"
+
+    def of(self, agent, rows):
+        return rows.filter(recipient=agent)
+
+
+class Numbered(TypedFilter):
+    note = "Its number."
+
+    def narrow(self, rows):
+        return rows.filter(**{self.parameter: number(self.value)})
+
+
+class OfThread(Numbered):
+    title = parameter = "thread"
+
+
+class OfMessage(Numbered):
+    title = parameter = "message"
+
+
+class StateFilter(admin.SimpleListFilter):
+    """What is done with fills the table: it is looked for in one inbox at a time."""
+
+    title = parameter_name = "state"
+
+    def __init__(self, request, params, model, model_admin):
+        self.in_one_inbox = bool(request.GET.get(InboxOf.parameter))
+        super().__init__(request, params, model, model_admin)
+
+    def lookups(self, request, model_admin):
+        return [(word, word) for word in (rules.STATES if self.in_one_inbox else rules.UNDONE)]
+
+    def queryset(self, request, rows):
+        if self.value() is None:
+            return rows
+        if self.value() not in dict(self.lookup_choices):
+            raise IncorrectLookupParameters
+        return rows.filter(state=self.value()) if self.in_one_inbox else rows.filter(IS_UNDONE, state=self.value())
+
+
+def number(typed: str) -> int:
+    """The number of a message as somebody types it."""
+    digits = typed.removeprefix("#")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise IncorrectLookupParameters
+    return min(int(digits[:19]), 2**63 - 1)

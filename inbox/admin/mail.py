@@ -1,0 +1,169 @@
+"""Messages and their deliveries: what the hub stored, to read and to put away."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.utils import display_for_value
+from django.db.models import OuterRef, Subquery
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+
+from inbox import access, rules
+from inbox.models import Delivery, Message
+from inbox.services import archiving, looks
+from roster import clock
+from roster.admin.base import ReadOnlyAdmin
+from roster.admin.paging import OnePageActionForm
+from roster.templatetags.agora import plain, visible
+
+from .filters import InboxOf, Numbered, OfMessage, OfOneAgent, OfThread, SentBy, SentTo, StateFilter
+
+NAMED = 20  # deliveries that the page of a message names
+NONE = "-"
+SUBJECT = 80  # characters of it in a list
+
+
+in_words = partial(display_for_value, empty_value_display=NONE)
+
+
+def link_to(seq: int) -> str:
+    return format_html('<a href="{}">#{}</a>', reverse("admin:inbox_message_change", args=[seq]), seq)
+
+
+def link_to_list(what: str, model: str, asked: type[Numbered], seq: int) -> str:
+    address = reverse(f"admin:inbox_{model}_changelist")
+    return format_html('<a href="{}?{}={}">{}</a>', address, asked.parameter, seq, what)
+
+
+class MailAdmin(ReadOnlyAdmin):
+    """Lists whose newest rows come first, in no other order. To narrow one to an agent is to look into its mail."""
+
+    sortable_by = ()
+
+    def changelist_view(self, request, extra_context=None):
+        for narrowed in self.list_filter:
+            typed = request.GET.get(narrowed.parameter) if issubclass(narrowed, OfOneAgent) else None
+            agent = narrowed.agent(typed) if typed else None
+            if agent and agent.user_id != request.user.pk:
+                looks.audit(request.user.username, agent, clock.now())
+        return super().changelist_view(request, extra_context)
+
+
+@admin.register(Message)
+class MessageAdmin(MailAdmin):
+    about = "What was written, for good. Who looks into the mail of others here is named in the journal."
+    list_display = ("seq", "sent_at", "sent_by", "to", "titled", "kind", "importance", "size")
+    list_filter = (SentBy, SentTo, OfThread)
+    list_select_related = ("sender",)
+    ordering = ("-seq",)
+    fields = ("sent_by", "deliveries", "whole_subject", "text", "sent_at", "answers", "others", "kind", "importance",
+              "expires_at", "size")  # fmt: skip
+
+    def get_queryset(self, request):
+        """Messages without their bodies, which only the page of one shows, and with two of the names that each was
+        sent to: in no order, since asking for one could lead a database through everybody's deliveries."""
+        named = Delivery.objects.filter(message=OuterRef("pk")).order_by().values("addressed_as")
+        found = super().get_queryset(request).defer("body")
+        return found.annotate(one=Subquery(named[:1]), other=Subquery(named[1:2]))
+
+    def change_view(self, request, object_id, *args, **kwargs):
+        message, me = self.get_object(request, object_id), getattr(request.user, "agent", None)
+        if message and not (me and access.own_view(me.pk).messages.filter(pk=message.pk).exists()):
+            looks.audit_message(request.user.username, message.pk, clock.now())
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    @admin.display(description="from")
+    def sent_by(self, message):
+        return message.sender or "the hub"
+
+    @admin.display(description="to")
+    def to(self, message):
+        return message.one if message.other in (None, message.one) else f"{message.one} and more"
+
+    @admin.display(description="subject")
+    def titled(self, message):
+        return plain(message.subject or "no subject", SUBJECT)
+
+    @admin.display(description="subject")
+    def whole_subject(self, message):
+        return plain(message.subject or "no subject")
+
+    @admin.display(description="to")
+    def deliveries(self, message):
+        now, found = clock.now(), message.deliveries.select_related("recipient", "lease")[:NAMED]
+        names = format_html_join(", ", "{} ({})", ((each.recipient, rules.state(each.facts(), now)) for each in found))
+        return format_html("{} · {}", names, link_to_list("all deliveries", "delivery", OfMessage, message.pk))
+
+    @admin.display(description="answer to")
+    def answers(self, message):
+        return link_to(message.in_reply_to_id) if message.in_reply_to_id else NONE
+
+    @admin.display(description="thread")
+    def others(self, message):
+        return link_to_list(f"#{message.thread} and its answers", "message", OfThread, message.thread)
+
+    @admin.display(description="body")
+    def text(self, message):
+        lines = "\n".join(visible(line.expandtabs(4)) for line in message.body.splitlines())
+        return format_html('<pre class="letter"><bdi>{}</bdi></pre>', lines)
+
+
+class PutAwayForm(OnePageActionForm):
+    reason = forms.CharField(label="Reason:", required=False, max_length=200)
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(MailAdmin):
+    """Mail in somebody's inbox. When its recipient read it is theirs to know and is left out."""
+
+    about = "Each message in each inbox it came to, and what became of it there. When it was read is not told."
+    list_display = ("message", "recipient", "state_now", "sent_at", "sent_by", "titled", "attempts")
+    list_filter = (InboxOf, StateFilter, OfMessage)
+    list_select_related = ("message__sender", "recipient", "lease")
+    ordering = ("-message_id",)
+    fields = ("letter", "recipient", "addressed_as", "state_now", "sent_at", "sent_by", "titled", "size", "attempts",
+              "held_until", "expires_at", "acked_at", "dead_at", "dead_reason", "archived_at")  # fmt: skip
+    action_form = PutAwayForm
+    actions = ("put_away",)
+
+    def get_queryset(self, request):
+        return super().get_queryset(request).defer("message__body")
+
+    @admin.display(description="state")
+    def state_now(self, delivery):
+        return rules.state(delivery.facts(), clock.now())
+
+    @admin.display(description="message")
+    def letter(self, delivery):
+        return link_to(delivery.message_id)
+
+    @admin.display(description="sent at")
+    def sent_at(self, delivery):
+        return in_words(delivery.message.sent_at)
+
+    @admin.display(description="from")
+    def sent_by(self, delivery):
+        return delivery.message.sender or "the hub"
+
+    @admin.display(description="subject")
+    def titled(self, delivery):
+        return plain(delivery.message.subject or "no subject", SUBJECT)
+
+    @admin.display(description="held until")
+    def held_until(self, delivery):
+        return in_words(delivery.lease.until if self.state_now(delivery) == rules.LEASED else None)
+
+    @admin.action(description="Archive: it waits for nobody any more")
+    def put_away(self, request, chosen):
+        keys, by = chosen.values_list("pk", flat=True), request.user.username
+        told = archiving.put_away(list(keys), by=by, now=clock.now(), reason=request.POST.get("reason", "").strip())
+        self.message_user(request, f"{told.done} archived.", messages.SUCCESS)
+        if told.held:
+            self.message_user(
+                request,
+                f"{told.held} left: held by who drained them until acked, or until the lease ends.",
+                messages.WARNING,
+            )
