@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import F, QuerySet
 
-from . import heard, states
+from . import beats, heard, states
 from .models.agent import facts
 
 
@@ -44,6 +44,9 @@ class Row:
     waiting: int
     last_seen: datetime | None
     last_seen_source: str
+    last_heartbeat: datetime | None
+    heartbeats_failing: bool
+    beat_due: datetime | None
     last_worked: datetime | None
     expected_interval: int
     ttl: int
@@ -90,13 +93,13 @@ class Row:
         if self.presence.word == states.LIVE:
             window = states.window(self.mode, self.expected_interval, self.ttl)
             moments += [self.presence.deadline, self.presence.as_of + window]
-        return [moment for moment in moments if moment >= now]
+        return [moment for moment in (*moments, self.beat_due) if moment and moment >= now]
 
 
 STORED = (
     "pk", "slug", "display_name", "kind", "modality", "liveness_mode", "lifecycle", "enabled", "disabled_reason",
-    "disabled_by", "disabled_at", "home_slug", "waiting", "last_seen", "last_seen_source", "evidence_at", "deadline",
-    "signed_off_at", "live_since", "activity_since", "worked_at", "status", "task", "work_mode", "meta", "heard",
+    "disabled_by", "disabled_at", "home_slug", "waiting", "last_seen", "last_seen_source", "evidence_at", "heartbeat_at",
+    "deadline", "signed_off_at", "live_since", "activity_since", "worked_at", "status", "task", "work_mode", "meta", "heard",
     "clock_skew", "expected_interval", "ttl", "trust_posture",
 )  # fmt: skip
 
@@ -110,6 +113,7 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
     """The row of an agent in the registry, given whole or as ``stored``; ``profile`` is its directory entry, if any."""
     found = states.presence(facts(agent, profile.mode if profile else None), now)
     doing = states.activity(agent.status, agent.evidence_at, found.word, agent.activity_since)
+    due = _beat_due(agent, found)
     here = found.word in (states.LIVE, states.SILENT)
     return Row(
         pk=agent.pk,
@@ -126,6 +130,9 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         waiting=agent.waiting,
         last_seen=agent.last_seen,
         last_seen_source=agent.last_seen_source,
+        last_heartbeat=agent.heartbeat_at,
+        heartbeats_failing=due is not None and now > due,
+        beat_due=due,
         last_worked=agent.evidence_at if states.parse_status(agent.status)[0] == "working" else agent.worked_at,
         expected_interval=agent.expected_interval,
         ttl=agent.ttl,
@@ -143,6 +150,15 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         profile_error=profile.parse_error if profile else "",
         has_profile=profile is not None,
     )
+
+
+def _beat_due(agent, found: states.Presence) -> datetime | None:
+    """Until when a heartbeat has to come where other calls keep an agent live; None for anybody else, and for people,
+    who send none. It has a whole window since it came back, as after an absence another call may well come first."""
+    if found.word != states.LIVE or found.source != beats.OWN_CALL or agent.modality == "human":
+        return None
+    window = states.window(agent.liveness_mode, agent.expected_interval, agent.ttl)
+    return max(found.since, agent.heartbeat_at or found.since) + window
 
 
 def of_profile(profile, now: datetime) -> Row:
@@ -163,6 +179,9 @@ def of_profile(profile, now: datetime) -> Row:
         waiting=0,
         last_seen=None,
         last_seen_source="",
+        last_heartbeat=None,
+        heartbeats_failing=False,
+        beat_due=None,
         last_worked=None,
         expected_interval=profile.expected_interval or states.DEFAULT_INTERVAL,
         ttl=states.DEFAULT_TTL,

@@ -144,6 +144,8 @@ def agent(row: Row) -> dict:
         "ttl": row.ttl,
         "last_seen": stamp(row.last_seen),
         "last_seen_source": row.last_seen_source or None,
+        "last_heartbeat": stamp(row.last_heartbeat),
+        "heartbeats_failing": row.heartbeats_failing,
         "last_worked": stamp(row.last_worked),
         "home_node": row.home_node,
         "sessions": [

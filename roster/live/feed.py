@@ -207,7 +207,8 @@ class Feed:
 
 
 def _face(row: Row) -> tuple:
-    return row.presence.word, row.last_seen
+    """What time alone may turn, and when it was last seen."""
+    return (row.presence.word, row.heartbeats_failing), row.last_seen
 
 
 def _changed(version: int) -> tuple[int, list[Row], int]:

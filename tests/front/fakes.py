@@ -34,7 +34,7 @@ def row(pk=1, **over):
     given = dict(
         pk=pk, dom_id=f"agent-{pk}", id=f"agent{pk}", url=f"/agents/agent{pk}/", display_name="", kind="employee",
         modality="ai", mode="async", lifecycle="active", enabled=True, disabled=None, home_node=None, waiting=0,
-        last_seen=back(seconds=2), last_seen_source="heartbeat", last_worked=None, has_profile=True, expected_interval=1800, ttl=3600,
+        last_seen=back(seconds=2), last_seen_source="heartbeat", last_heartbeat=back(seconds=2), heartbeats_failing=False, last_worked=None, has_profile=True, expected_interval=1800, ttl=3600,
         trust_posture="hardened", synthesized=False, sessions=(), duplicate_sessions=0, clock_skew=None,
         profile_error="", presence=presence(), activity=activity(), task=None, work_mode=None, attention="none",
     )  # fmt: skip

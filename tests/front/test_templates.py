@@ -188,6 +188,18 @@ def test_a_clock_that_is_more_than_300_s_off_is_a_warning_on_the_agents_page_F00
     assert re.findall(r'<p class="warn">Its clock is (.*?) off', text) == ([warned] if warned else [])
 
 
+@pytest.mark.parametrize(
+    ("last", "words"), [(fakes.back(hours=3), "the last heartbeat came"), (None, "none ever came")]
+)
+def test_an_agent_whose_heartbeats_fail_carries_a_tag_and_a_warning_f123(last, words):
+    row = fakes.row(last_seen_source="own_call", last_heartbeat=last, heartbeats_failing=True)
+    told = render_to_string("roster/_reachable.html", {"row": row, "now": fakes.NOW})
+    assert "Heartbeats failing, other calls ok: " + words in told
+    tag = ">heartbeats failing</span>"
+    assert tag in render_to_string("roster/_row.html", {"row": row, "now": fakes.NOW})
+    assert tag not in render_to_string("roster/_row.html", {"row": fakes.row(), "now": fakes.NOW})
+
+
 def test_each_value_of_a_row_opens_its_evidence():
     doing = fakes.activity("working", as_of=fakes.NOW)
     row = fakes.row(4, home_node="harbor", waiting=3, activity=doing)

@@ -16,7 +16,7 @@ OFFSETS = st.sampled_from([0, 1e-6, -1e-6, 60, -60]) | st.integers(-(10**6), 10*
 SECONDS = st.sampled_from([5, 60, 1800, 3600, states.LONGEST])
 BAD_SECONDS = st.sampled_from([0, -5, 4, states.LONGEST + 1, 10**12])
 MODES = st.sampled_from(states.MODES)
-TIMES = ("evidence_at", "deadline", "signed_off_at", "last_seen")
+TIMES = ("evidence_at", "deadline", "signed_off_at", "last_seen", "heartbeat_at")
 
 
 @st.composite
@@ -30,7 +30,8 @@ def agents(draw, broken: bool) -> dict:
         "ttl": draw(seconds),
         "evidence_at": evidence,
         "last_seen": evidence,
-        "last_seen_source": "" if evidence is None else "heartbeat",
+        "last_seen_source": "" if evidence is None else draw(st.sampled_from(["heartbeat", "own_call"])),
+        "heartbeat_at": draw(st.none() | OFFSETS),
         "deadline": draw(st.none() | OFFSETS if broken or evidence is None else OFFSETS),
         "signed_off_at": draw(st.one_of(st.none(), st.none(), OFFSETS, st.just(evidence))),
         "status": draw(

@@ -50,6 +50,30 @@ def test_two_sessions_stop_being_rivals_by_time_alone(now):
     assert rows.of_agent(agent, first + timedelta(microseconds=1)).duplicate_sessions == 0
 
 
+def test_heartbeats_begin_to_fail_by_time_alone(now):
+    """An own call keeps the agent live; a whole window without a heartbeat is one too long. A person sends none."""
+    times = {
+        "evidence_at": now,
+        "last_seen": now,
+        "heartbeat_at": now - timedelta(minutes=59),
+        "live_since": now - timedelta(hours=9),
+    }
+    agent = Agent(
+        pk=1,
+        slug="echo",
+        liveness_mode="async",
+        last_seen_source="own_call",
+        deadline=now + timedelta(hours=1),
+        **times,
+    )
+    turn = now + timedelta(minutes=1)
+    assert turn in rows.of_agent(agent, now).turns_at(now)
+    assert not rows.of_agent(agent, turn).heartbeats_failing
+    assert rows.of_agent(agent, turn + timedelta(microseconds=1)).heartbeats_failing
+    agent.modality = "human"
+    assert not rows.of_agent(agent, turn + timedelta(microseconds=1)).heartbeats_failing
+
+
 def test_a_window_that_only_the_hubs_absence_keeps_open_is_told_apart_by_time_alone(now):
     times = {"evidence_at": now, "last_seen": now, "deadline": now + timedelta(hours=3)}
     agent = Agent(pk=1, slug="echo", liveness_mode="async", expected_interval=1800, **times)
