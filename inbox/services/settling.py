@@ -33,7 +33,7 @@ def settle(agent: Agent, now: datetime) -> int:
         changed += 1
     for (reason, lapsed), keys in fates.items():
         rows = Delivery.objects.filter(pk__in=keys)
-        given_back = {"attempts": F("attempts") + lapsed, "lease": None}
+        given_back = {"attempts": F("attempts") + int(lapsed), "lease": None}
         if reason:
             rows.update(state=rules.DEAD, dead_at=now, dead_reason=reason, **given_back)
             _note_death(agent, keys, reason, now)
