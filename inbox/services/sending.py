@@ -92,11 +92,23 @@ class Post:
         try:
             sender = self.agents[aim.sender]
             access.refuse_retired(sender)
-            outcome = self._repeated(outgoing, aim) or self._draft(outgoing, aim)
+            known = self._repeated(outgoing, aim)
+            outcome = known or self._draft(outgoing, aim)
             presence.called(sender, outgoing.at, self.seen)
         except (HubError, KeyError, TypeError, ValueError) as refusal:  # or a row that somebody damaged
             return refusal
+        if known is None:
+            self._keep(outcome)
         return outcome
+
+    def _keep(self, draft: Draft) -> None:
+        """Accepts it: from now on it fills inboxes, and answers for its key."""
+        letter = draft.outgoing.letter
+        for pk in draft.recipients:
+            self.holdings[pk].add(letter.size, draft.outgoing.at)
+        if draft.outgoing.key:
+            self.known[draft.message.sender_id, draft.outgoing.key] = letter.digest(), draft
+        self.drafts.append(draft)
 
     def _repeated(self, outgoing: Outgoing, aim: Aim) -> Draft | Sent | None:
         known = self.known.get((aim.sender, outgoing.key))
@@ -118,13 +130,7 @@ class Post:
             thread=self._thread(outgoing, aim), in_reply_to_id=letter.in_reply_to, importance=letter.importance,
             expires_at=letter.expires_at,
         )  # fmt: skip
-        draft = Draft(outgoing, message, *self._lines(letter, aim, at))
-        for pk in draft.recipients:
-            self.holdings[pk].add(letter.size, at)
-        if outgoing.key:
-            self.known[aim.sender, outgoing.key] = letter.digest(), draft
-        self.drafts.append(draft)
-        return draft
+        return Draft(outgoing, message, *self._lines(letter, aim, at))
 
     def _thread(self, outgoing: Outgoing, aim: Aim) -> int | None:
         parent = outgoing.letter.in_reply_to
