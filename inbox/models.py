@@ -68,6 +68,14 @@ class Lease(KeptModel):
     class Meta:
         indexes = [models.Index(fields=["until"], condition=Q(closed_at=None), name="lease_open")]
 
+    def holds(self, now) -> bool:
+        """Whether it may still hold something at ``now``."""
+        return self.closed_at is None and self.until > now
+
+    def ran_out(self, now) -> bool:
+        """Whether it lapsed, rather than being emptied before: the same before and after a sweep closes it."""
+        return self.until <= now and (self.closed_at is None or self.closed_at >= self.until)
+
     def __str__(self):
         return f"{self.key} until {self.until:%Y-%m-%d %H:%M:%S}"
 

@@ -81,12 +81,14 @@ def ack(hand: Hand, seqs: list[int], lease: str | None = None) -> tuple[list[tup
     """Says of each of ``seqs`` what the ack did. Raises Conflict, with nothing done, where one is held by another lease
     or the lease has lapsed."""
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
-    _lease(agent, lease)
+    row = _lease(agent, lease)
     mine = _mine(agent, seqs)
     verdicts = {seq: rules.ack(each.facts(), lease, hand.now) for seq, each in mine.items()}
     refuse = [seq for seq, verdict in verdicts.items() if verdict in ("held", "lease_expired")]
     if refuse:
-        raise _refusal(verdicts[refuse[0]], refuse)
+        # whoever comes too late is told so, also where another session holds the message by now (F028)
+        late = row is not None and not row.holds(hand.now)
+        raise _refusal("lease_expired" if late else verdicts[refuse[0]], refuse)
     acked = [mine[seq].pk for seq, verdict in verdicts.items() if verdict == "acked"]
     settled = {"state": rules.ACKED, "acked_at": hand.now} | ({} if lease else {"lease": None})
     Delivery.objects.filter(pk__in=acked).update(**settled)
@@ -106,7 +108,7 @@ def extend(hand: Hand, lease: str, seconds: int) -> Lease:
     where it has lapsed or holds nothing."""
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     row = _lease(agent, lease)
-    if row.closed_at is not None or row.until <= hand.now:
+    if not row.holds(hand.now):
         raise _refusal("lease_expired", [])
     row.until = max(row.until, rules.lease_end(row.began_at, hand.now, seconds))
     row.save(update_fields=["until"])
@@ -120,7 +122,7 @@ def release(hand: Hand, lease: str, seqs: list[int] | None = None) -> tuple[list
     where the lease has lapsed."""
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     row = _lease(agent, lease)
-    if row.closed_at is None and row.until <= hand.now:
+    if row.ran_out(hand.now):
         raise _refusal("lease_expired", [])
     wanted = seqs if seqs is not None else sorted(row.deliveries.values_list("message", flat=True))
     mine = _mine(agent, wanted)
