@@ -49,9 +49,7 @@ def _letter(args):
 
 
 def _text(message):
-    if message is None and sys.stdin.isatty():
-        raise UsageError("what is the message? give -m TEXT, or pipe it in")
-    raw = sys.stdin.buffer.read(LARGEST_BODY + 1) if message in (None, "-") else message.encode()
+    raw = _piped(message) if message in (None, "-") else message.encode()
     if len(raw) > LARGEST_BODY:
         raise UsageError(f"the message is larger than {LARGEST_BODY >> 10} kB")
     try:
@@ -61,6 +59,13 @@ def _text(message):
     if not text.strip():
         raise UsageError("the message is empty")
     return text
+
+
+def _piped(message):
+    # A process may be started without any standard input.
+    if sys.stdin is None or (message is None and sys.stdin.isatty()):
+        raise UsageError("what is the message? give -m TEXT, or pipe it in")
+    return sys.stdin.buffer.read(LARGEST_BODY + 1)
 
 
 def _expiry(seconds):

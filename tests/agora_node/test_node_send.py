@@ -1,6 +1,8 @@
 """`agora send` while the hub is there: what is sent, what is printed, what is refused on this side."""
 
 import json
+import os
+import pty
 import subprocess
 
 import pytest
@@ -88,7 +90,7 @@ def test_what_could_never_be_sent_is_wrong_usage_and_not_kept(agora, hub, args, 
     assert done.returncode == 2
     assert said in done.stderr
     assert hub.calls == []
-    assert agora("outbox").stdout == "The outbox is empty.\n"
+    assert not agora.outbox.exists()
 
 
 def test_bytes_that_are_no_text_are_refused(agora):
@@ -107,6 +109,17 @@ def test_what_the_hub_refuses_is_neither_sent_nor_kept(agora, hub, kit, status, 
     done = agora("send", "analyst", "-m", "x")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "agora: said the hub (request req-7)\n")
     assert agora("outbox").stdout == "The outbox is empty.\n"
+
+
+def test_without_a_text_and_somebody_typing_it_is_asked_for(agora):
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(agora._line(["send", "a"]), env=agora.env, stdin=theirs, capture_output=True, timeout=20)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
+    assert b"give -m TEXT, or pipe it in" in done.stderr
 
 
 def test_an_outbox_that_cannot_be_written_sends_nothing(agora, hub):
