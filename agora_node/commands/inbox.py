@@ -50,7 +50,7 @@ def _shown(box, now, width):
 
 def _row(message, now):
     high_or_low = message.get("importance") if message.get("importance") != "normal" else None
-    state = [message.get("state"), "read" if message.get("read") else None, high_or_low]
+    state = [message.get("state"), message.get("dead_reason"), "read" if message.get("read") else None, high_or_low]
     return (
         harmless(message.get("seq")),
         harmless(message.get("from") or "the hub"),

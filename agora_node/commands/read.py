@@ -47,11 +47,16 @@ def _shown(message):
         ("sent", message.get("sent_at")),
         ("expires", message.get("expires_at")),
         ("importance", message.get("importance")),
-        *(("delivery", f"{each.get('to')}: {each.get('state')}") for each in _deliveries(message)),
+        *(("delivery", _fate(each)) for each in _deliveries(message)),
         ("subject", message.get("subject")),
     ]
     head = [f"{name:<10} {harmless(value)}" for name, value in told if value]
     return "\n".join([*head, "", harmless_text(message.get("body") or "")])
+
+
+def _fate(delivery):
+    reason = delivery.get("reason")
+    return f"{delivery.get('to')}: {delivery.get('state')}{f', {reason}' if reason else ''}"
 
 
 def _numbers(message):

@@ -122,8 +122,11 @@ def _sent(receipt, as_json):
 
 
 def _line(delivery):
-    """`analyst: queued; analyst is dormant since ...`, with how it was addressed where that was not by its id."""
-    to, via = delivery.get("to"), delivery.get("addressed_as")
+    """`analyst: queued; analyst is dormant since ...`, with how it was addressed where that was not by its id.
+
+    The hub's note begins with `queued` where it was; one among many who did not get the message is marked here.
+    """
+    to, via, state = delivery.get("to"), delivery.get("addressed_as"), delivery.get("state")
     how = f" ({via})" if via not in (None, to) else ""
-    told = delivery.get("note") or f"{delivery.get('state')}; {to} is {delivery.get('recipient_presence') or 'unknown'}"
-    return harmless(f"{to}{how}: {told}")
+    note = delivery.get("note") or f"{to} is {delivery.get('recipient_presence') or 'unknown'}"
+    return harmless(f"{to}{how}: {f'refused; {note}' if state == 'refused' else note}")

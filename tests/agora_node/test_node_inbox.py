@@ -77,6 +77,17 @@ def test_a_subject_cannot_steer_the_terminal_nor_make_lines(agora, hub):
     assert len(out.splitlines()) == 3
 
 
+def test_why_a_message_was_given_up_is_said(agora, hub):
+    why = "it expired before anybody acked it"
+    hub.answers("GET", BOX, (200, box(header(7, state="dead", dead_reason=why), waiting=0, unread=0, dead=1)))
+    deliveries = [{"to": "delta", "state": "dead", "reason": why}, {"to": "mira", "state": "waiting", "reason": None}]
+    hub.answers("GET", "/api/messages/7", (200, letter(deliveries=deliveries)))
+    out = agora("inbox", "--all").stdout
+    assert out.startswith("inbox of echo: 1 dead\n")
+    assert f"dead, {why}\n" in out
+    assert f"delivery   delta: dead, {why}\ndelivery   mira: waiting\n" in agora("read", "7").stdout
+
+
 def test_another_agents_inbox_is_asked_for_by_a_node_token(agora, hub, kit):
     hub.answers("GET", "/api/agents/delta/inbox", (200, box()))
     assert agora("inbox", "--as", "delta").returncode == 0

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import random
 import signal
 import subprocess
 
@@ -303,3 +304,24 @@ def test_ids_sort_by_the_time_they_were_made_in():
     assert len(set(made)) == 50
     assert [each[:9] for each in made] == sorted(each[:9] for each in made)
     assert all(len(each) == 26 and each[0] in "01234567" for each in made)
+
+
+@pytest.mark.soak
+def test_a_sender_killed_at_any_moment_loses_and_doubles_nothing(agora, post, kept):
+    """200 sends, each killed within its first 300 ms: what was said to be sent or kept arrives, nothing arrives twice."""
+    draw, promised = random.Random(23), []
+    for number in range(200):
+        post.away, post.loses = draw.random() < 0.3, draw.choice((0, 0, 1))
+        process = agora.start("send", "analyst", "-m", str(number))
+        try:
+            process.wait(draw.uniform(0.05, 0.3))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        if process.communicate()[0].startswith(("sent", "kept")):
+            promised.append(str(number))
+    post.away, post.loses = False, 0
+    assert agora("outbox", "--send").returncode == 0
+    assert set(promised) <= set(post.bodies)
+    assert post.bodies == sorted(set(post.bodies), key=int)
+    assert 20 < len(promised) < 190, "the moments of the kills hit nothing"
+    assert kept() == []

@@ -64,7 +64,7 @@ def test_how_many_were_addressed_is_shown_and_cannot_steer_the_terminal(agora, h
     ]
     hub.answers("POST", "/api/messages", (201, {"seq": 3, "thread": 3, "deliveries": deliveries}))
     out = agora("send", "group:ops", "-m", "x").stdout
-    assert out == "sent as 3\na (group:ops): \\x1b[2J\nb (group:ops): waiting; b is live\n"
+    assert out == "sent as 3\na (group:ops): refused; \\x1b[2J\nb (group:ops): b is live\n"
 
 
 def test_json_is_the_answer_as_the_hub_gave_it(agora, kit):
