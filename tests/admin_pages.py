@@ -20,11 +20,11 @@ HISTORY = {  # as many rows as the hub has had days: nothing may depend on their
     "token": ("?q=agent-000777", "?q=agora_a_000777", "?q=nobody-at-all"),
 }  # fmt: skip
 MAIL = {  # as many rows as the fleet has written letters: nothing may depend on their number
-    "message": ("", "?p=2", "?p=200", "?from=agent-000000", "?from=agent-000777", "?from=hub", "?from=nobody-at-all",
-                "?to=agent-000000", "?to=agent-000777", "?to=agent-000000&from=agent-000000"),
-    "delivery": ("", "?p=2", "?p=200", "?of=agent-000000", "?of=agent-000777", "?of=agent-000777&p=2",
+    "message": ("", "?p=2", "?p=3", "?from=agent-000000", "?from=agent-000077", "?from=hub", "?from=nobody-at-all",
+                "?to=agent-000000", "?to=agent-000077", "?to=agent-000000&from=agent-000000"),
+    "delivery": ("", "?p=2", "?p=3", "?of=agent-000000", "?of=agent-000077", "?of=agent-000077&p=2",
                  "?of=nobody-at-all", "?state=dead", "?state=waiting", "?state=leased", "?of=agent-000000&state=dead",
-                 "?of=agent-000000&state=archived", "?message=777", "?message=9999999999"),
+                 "?of=agent-000000&state=archived", "?message=77", "?message=9999999999"),
     "mailgroup": ("", "?q=ops"),
 }  # fmt: skip
 COMPLETION = "/admin/autocomplete/?app_label=roster&model_name=token&field_name=agent&term=agent-0007"

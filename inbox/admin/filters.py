@@ -7,6 +7,8 @@ from django.contrib.admin.options import IncorrectLookupParameters
 
 from inbox import rules
 from inbox.models import IS_UNDONE, Delivery
+from inbox.services import looks
+from roster import clock
 from roster.admin.filters import TypedFilter
 from roster.models import Agent
 
@@ -14,25 +16,27 @@ HUB = "hub"  # as a sender: the notices of the hub itself, which have none
 
 
 class OfOneAgent(TypedFilter):
-    """Of the agent whose whole id is typed in; a subclass says in which way."""
+    """Of the agent whose whole id is typed in; a subclass says in which way. Who asks looks into that agent's mail."""
 
     note = "A whole id."
 
-    @classmethod
-    def agent(cls, typed: str) -> Agent | None:
-        return Agent.objects.filter(slug=typed.strip().lower()).first()
-
-    def narrow(self, rows):
-        agent = self.agent(self.value)
-        return self.of(agent, rows) if agent else rows.none()
+    def queryset(self, request, rows):
+        if not self.value:
+            return rows
+        agent = Agent.objects.filter(slug=self.value.lower()).first()
+        if agent is None:
+            return rows.none()
+        if agent.user_id != request.user.pk:
+            looks.audit(request.user.username, agent, clock.now())
+        return self.of(agent, rows)
 
 
 class SentBy(OfOneAgent):
     title, parameter = "sender", "from"
     note = f"A whole id; {HUB} for notices of the hub itself."
 
-    def narrow(self, rows):
-        return rows.filter(sender=None) if self.value == HUB else super().narrow(rows)
+    def queryset(self, request, rows):
+        return rows.filter(sender=None) if self.value == HUB else super().queryset(request, rows)
 
     def of(self, agent, rows):
         return rows.filter(sender=agent)

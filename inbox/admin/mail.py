@@ -16,10 +16,10 @@ from inbox.models import Delivery, Message
 from inbox.services import archiving, looks
 from roster import clock
 from roster.admin.base import ReadOnlyAdmin
-from roster.admin.paging import OnePageActionForm
+from roster.admin.paging import KeyList, OnePageActionForm
 from roster.templatetags.agora import plain, visible
 
-from .filters import InboxOf, Numbered, OfMessage, OfOneAgent, OfThread, SentBy, SentTo, StateFilter
+from .filters import InboxOf, Numbered, OfMessage, OfThread, SentBy, SentTo, StateFilter
 
 NAMED = 20  # deliveries that the page of a message names
 NONE = "-"
@@ -38,18 +38,18 @@ def link_to_list(what: str, model: str, asked: type[Numbered], seq: int) -> str:
     return format_html('<a href="{}?{}={}">{}</a>', address, asked.parameter, seq, what)
 
 
-class MailAdmin(ReadOnlyAdmin):
-    """Lists whose newest rows come first, in no other order. To narrow one to an agent is to look into its mail."""
+class MailList(KeyList):
+    """The newest first, in no other order, and without what is inside."""
 
+    def get_queryset(self, request, exclude_parameters=None):
+        return self.model_admin.outside(super().get_queryset(request, exclude_parameters))
+
+
+class MailAdmin(ReadOnlyAdmin):
     sortable_by = ()
 
-    def changelist_view(self, request, extra_context=None):
-        for narrowed in self.list_filter:
-            typed = request.GET.get(narrowed.parameter) if issubclass(narrowed, OfOneAgent) else None
-            agent = narrowed.agent(typed) if typed else None
-            if agent and agent.user_id != request.user.pk:
-                looks.audit(request.user.username, agent, clock.now())
-        return super().changelist_view(request, extra_context)
+    def get_changelist(self, request, **kwargs):
+        return MailList
 
 
 @admin.register(Message)
@@ -57,23 +57,25 @@ class MessageAdmin(MailAdmin):
     about = "What was written, for good. Who looks into the mail of others here is named in the journal."
     list_display = ("seq", "sent_at", "sent_by", "to", "titled", "kind", "importance", "size")
     list_filter = (SentBy, SentTo, OfThread)
-    list_select_related = ("sender",)
     ordering = ("-seq",)
     fields = ("sent_by", "deliveries", "whole_subject", "text", "sent_at", "answers", "others", "kind", "importance",
               "expires_at", "size")  # fmt: skip
 
-    def get_queryset(self, request):
-        """Messages without their bodies, which only the page of one shows, and with two of the names that each was
-        sent to: in no order, since asking for one could lead a database through everybody's deliveries."""
+    def outside(self, messages):
+        """With two of the names that each was sent to: in no order, since asking for one could lead a database through
+        everybody's deliveries."""
         named = Delivery.objects.filter(message=OuterRef("pk")).order_by().values("addressed_as")
-        found = super().get_queryset(request).defer("body")
-        return found.annotate(one=Subquery(named[:1]), other=Subquery(named[1:2]))
+        return messages.defer("body").annotate(one=Subquery(named[:1]), other=Subquery(named[1:2]))
 
-    def change_view(self, request, object_id, *args, **kwargs):
-        message, me = self.get_object(request, object_id), getattr(request.user, "agent", None)
+    def get_queryset(self, request):
+        return super().get_queryset(request).select_related("sender")
+
+    def get_object(self, request, object_id, from_field=None):
+        """The message whose page is opened; that of others is looked at with a row in the journal."""
+        message, me = super().get_object(request, object_id, from_field), getattr(request.user, "agent", None)
         if message and not (me and access.own_view(me.pk).messages.filter(pk=message.pk).exists()):
             looks.audit_message(request.user.username, message.pk, clock.now())
-        return super().change_view(request, object_id, *args, **kwargs)
+        return message
 
     @admin.display(description="from")
     def sent_by(self, message):
@@ -123,14 +125,14 @@ class DeliveryAdmin(MailAdmin):
     list_display = ("message", "recipient", "state_now", "sent_at", "sent_by", "titled", "attempts")
     list_filter = (InboxOf, StateFilter, OfMessage)
     list_select_related = ("message__sender", "recipient", "lease")
-    ordering = ("-message_id",)
+    ordering = ("-message_id", "-recipient_id")  # unique together, so that no key is added, which no index would have
     fields = ("letter", "recipient", "addressed_as", "state_now", "sent_at", "sent_by", "titled", "size", "attempts",
               "held_until", "expires_at", "acked_at", "dead_at", "dead_reason", "archived_at")  # fmt: skip
     action_form = PutAwayForm
     actions = ("put_away",)
 
-    def get_queryset(self, request):
-        return super().get_queryset(request).defer("message__body")
+    def outside(self, deliveries):
+        return deliveries.defer("message__body")
 
     @admin.display(description="state")
     def state_now(self, delivery):
