@@ -121,7 +121,8 @@ def test_nginx_asks_the_processes_that_the_target_starts_and_takes_what_the_hub_
     started = set(re.findall(r"agora-web@(\d+)", read("agora.target")))
     for upstream in re.findall(r"upstream \w+ {(.+?)}", nginx, re.DOTALL):
         assert set(re.findall(r"server 127\.0\.0\.1:(\d+)", upstream)) == started
-    assert "client_max_body_size 1m;" in nginx and settings.BATCH_LIMIT == 1024 * 1024
+    largest = max(settings.BODY_LIMIT, *settings.BODY_LIMITS.values())
+    assert f"client_max_body_size {largest // 1024**2}m;" in nginx and largest % 1024**2 == 0
     assert set(re.findall(r"proxy_pass http://(\w+);", nginx)) == set(re.findall(r"upstream (\w+)", nginx))
 
 
