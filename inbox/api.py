@@ -111,12 +111,12 @@ async def post_read(request: HttpRequest, seq: int, body: schemas.Nothing = sche
     return reply({"seq": seq, "read_at": schemas.stamp(read_at)})
 
 
-@router.get("/threads/{id}", auth=auth.reader, summary="A thread, oldest first")
+@router.get("/threads/{seq}", auth=auth.reader, summary="A thread, oldest first")
 async def get_thread(
-    request: HttpRequest, id: int, after: int = Query(0, ge=0, le=2**63 - 1), limit: int = Query(100, ge=1, le=500)
+    request: HttpRequest, seq: int, after: int = Query(0, ge=0, le=2**63 - 1), limit: int = Query(100, ge=1, le=500)
 ):
-    """The messages of it that the caller may read."""
-    return reply(await in_database(_thread, request, id, after, limit))
+    """The messages of it that the caller may read; a thread goes by the number of its first."""
+    return reply(await in_database(_thread, request, seq, after, limit))
 
 
 def _thread(request: HttpRequest, number: int, after: int, limit: int) -> dict:
