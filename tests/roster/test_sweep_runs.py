@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from inbox.services import sweeping
 from roster import glance, plans, queries
 from roster.models import Agent, Event, HubUptime, SweepRun
 from roster.services import journal, sweeps
@@ -210,7 +211,9 @@ def test_a_late_sweep_is_on_the_page_and_an_anomaly_until_it_runs_again_P47(now)
 def test_before_a_first_tick_is_due_no_sweep_is_late_P47(now):
     assert queries.late_sweeps(plans.PERIODS, now) == {}
     up(now)
-    assert queries.late_sweeps(plans.PERIODS, now + minutes(2)) == {}
+    assert queries.late_sweeps(plans.PERIODS, now + seconds(30)) == {}
+    assert queries.late_sweeps(plans.PERIODS, now + seconds(31)) == {sweeping.NAME: now}
+    assert set(queries.late_sweeps(plans.PERIODS, now + minutes(2))) == {sweeping.NAME}
     assert sweeps.EXPIRY in queries.late_sweeps(plans.PERIODS, now + minutes(4))
     assert sweeps.DORMANCY not in queries.late_sweeps(plans.PERIODS, now + minutes(4))
 
