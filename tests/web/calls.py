@@ -23,7 +23,16 @@ PUBLIC = {
     "logout": "the admin's own sign-out: a stranger is sent to the sign-in",
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
-           "app_label": "roster", "pk": "1", "key": "none"}  # fmt: skip
+           "app_label": "roster", "pk": "1", "key": "none", "seq": "1"}  # fmt: skip
+
+BODIES = {
+    "/api/heartbeats": {"heartbeats": []},
+    "/api/nodes": {"slug": "cedar"},
+    "/api/messages": {"to": "echo", "body": "hello"},
+    "/api/agents/{id}/inbox/ack": {"seqs": [1]},
+    "/api/agents/{id}/inbox/extend": {"lease": "none"},
+    "/api/agents/{id}/inbox/release": {"lease": "none"},
+}
 
 
 def operations() -> list[tuple[str, str]]:
@@ -34,9 +43,14 @@ def operations() -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, found in paths.items() for method in found]
 
 
-def body_of(method: str) -> dict:
-    """The body with which any call of ``method`` on an agent is well-formed."""
-    return {"status": "idle"} if method == "PUT" else {}
+def where(path: str, slug: str = "echo", seq: int | str = 1) -> str:
+    """The address of the call at ``path`` about the agent ``slug``, or about the message or thread ``seq``."""
+    return path.replace("{id}", slug).replace("{seq}", str(seq))
+
+
+def body_of(method: str, path: str) -> dict:
+    """A body with which the call is well-formed. The lease in it is nobody's."""
+    return {"status": "idle"} if method == "PUT" else dict(BODIES.get(path, {}))
 
 
 def addresses() -> list[tuple[str, str]]:

@@ -10,23 +10,26 @@ import time
 import pytest
 from django.db import connections
 
+from inbox.services import sending
 from roster import auth
 from roster.groupcommit import GroupCommit
 from roster.offload import in_database
 from roster.services import presence
 from tests.make import bearer
-from tests.web.calls import body_of, operations, stored
+from tests.web.calls import body_of, operations, stored, where
 from tests.web.conftest import sign_in
 from tests.web.test_errors import check
 
 
 @pytest.fixture
 def away(monkeypatch):
-    """While entered, every new connection looks for the database where there is none, and heartbeats need a new one."""
+    """While entered, every new connection looks for the database where there is none, and grouped writes need a new
+    one."""
 
     def enter(context):
         context.setitem(connections.settings["default"], "NAME", "/nowhere/at/all.sqlite3")
         context.setattr("roster.api.heartbeats", GroupCommit(presence.record, "heartbeats"))
+        context.setattr("inbox.api.sends", GroupCommit(sending.record, "sends"))
 
     return enter
 
@@ -40,11 +43,8 @@ async def test_no_call_takes_a_lost_database_for_a_wrong_token_P70(api, fleet, m
         away(context)
         for raw in (fleet.agent, fleet.bram, fleet.manager, "agora_a_" + "x" * 43):
             for method, path in operations():
-                sent = body_of(method) if method != "GET" else None
-                sent = (
-                    {"heartbeats": []} if path.endswith("/heartbeats") else sent
-                )  # read before the token is looked up
-                answer = await api.request(method, path.replace("{id}", "bram"), json=sent, headers=bearer(raw))
+                sent = body_of(method, path) if method != "GET" else None  # some are read before the token is looked up
+                answer = await api.request(method, where(path, "bram"), json=sent, headers=bearer(raw))
                 check(answer, 503, "unavailable")
                 assert answer.headers["retry-after"] == "2"
                 assert "sqlite" not in answer.text.lower() and "nowhere" not in answer.text

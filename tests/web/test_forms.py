@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 import pytest
 from django.contrib.auth.models import User
 
-from roster.models import SignInLink
+from roster.models import Counter, Event, SignInLink
 from roster.offload import in_database
 from roster.services.anomalies import open_anomaly
 from tests import make
-from tests.web.calls import addresses, operations, stored
+from tests.web.calls import addresses, operations, stored, where
 from tests.web.conftest import sign_in
 
 
@@ -51,7 +51,7 @@ async def pages(api) -> dict[str, str]:
         f"/admin/roster/agent/{row.agent.pk}/change/" if await in_database(lambda: row.agent.pk) else "",
     ]
     found = {}
-    called = {path.replace("{id}", "echo") for _, path in operations()}
+    called = {where(path) for _, path in operations()}
     for address in [*(each for _, each in addresses() if each not in called), *filter(None, more)]:
         answer = await api.get(address)
         if answer.status_code == 200 and answer.headers["content-type"].startswith("text/html"):
@@ -100,18 +100,49 @@ async def test_a_form_from_another_site_is_refused_P65(api, admins):
     assert own.status_code == 302
 
 
+async def ask_everything(api, *ways: dict) -> None:
+    """Every GET of every route, but the sign-in link: that is the credential itself and works on opening (it has no form
+    a person could send)."""
+    for name, address in addresses():
+        if name != "sign-in-link":
+            for headers in ways:
+                await api.get(address, headers=headers)
+
+
+async def write_a_note(api, admins) -> None:
+    await api.post("/api/messages", json={"to": "echo", "body": "a note"}, headers=make.bearer(admins.agent))
+
+
 async def test_asking_for_a_page_changes_no_row_P65(api, admins):
-    """Every GET of every route, with a session and with a token. Left out: the session itself, whose last use is kept,
-    and the sign-in link, which is the credential itself and works on opening (it has no form a person could send)."""
+    """With a session and with a token, of its own mail too. Left out: the session itself, whose last use is kept."""
     await sign_in(api, "ada")
     await pages(api)  # the admin makes what it needs to know of its models at first sight
     before = await in_database(stored)
-    for name, address in addresses():
-        if name != "sign-in-link":
-            for headers in ({}, make.bearer(admins.agent), make.bearer(admins.node)):
-                await api.get(address, headers=headers)
+    await ask_everything(api, {})
+    assert await in_database(stored) == before
+    await write_a_note(api, admins)
+    api.cookies.clear()
+    before = await in_database(stored)
+    await ask_everything(api, make.bearer(admins.agent), make.bearer(admins.node), make.bearer(admins.viewer))
     assert await in_database(stored) == before
     await in_database(SignInLink.objects.count)
+
+
+async def test_a_managers_look_into_anothers_mail_is_remembered_and_nothing_else_is_written_P65(api, admins):
+    """What asking leaves behind on purpose, beside the sign-in link: one event for a box, however much of it is read."""
+    await write_a_note(api, admins)
+    for token, by in ((admins.manager, "mira"), (admins.admin, "ada")):
+        await sign_in(api, by)
+        known = await in_database(Event.objects.count)
+        await pages(api)
+        before = await in_database(stored, Event, Counter)
+        await ask_everything(api, {}, make.bearer(token))
+        assert await in_database(stored, Event, Counter) == before
+        assert await in_database(happened_since, known) == [("inbox_looked_at", "echo", by)]
+
+
+def happened_since(known: int) -> list[tuple]:
+    return list(Event.objects.order_by("pk").values_list("kind", "agent__slug", "by")[known:])
 
 
 async def test_only_a_manager_releases_held_edges(api, admins):

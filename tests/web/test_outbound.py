@@ -42,10 +42,18 @@ async def test_the_hub_connects_to_nobody_that_an_agent_names_P69(api, fleet, ou
     await api.post("/api/nodes", json={"slug": "evil.example", "name": URL}, headers=bearer(fleet.manager))
     markdown = f"![x]({URL}) [x]({URL}) <{URL}>\n\n[ref]: {URL}\n\n<iframe src={URL}></iframe>"
     await in_database(lambda: make.profile("echo", title=URL, contact=URL, role=URL, capabilities=[URL], body=markdown))
+    letter = {"to": "echo", "subject": URL, "body": f"![x]({URL}) <img src={URL}> {URL}"}
+    await api.post("/api/messages", json=letter, headers=bearer(fleet.agent, **{"Idempotency-Key": URL}))
     await sign_in(api, "ada")
     for _, address in addresses():
         await api.get(address)
     await api.get("/agents/echo/")
+    for address in ("/api/agents/echo/inbox", "/api/messages/1", "/api/threads/1"):
+        assert URL in (await api.get(address, headers=bearer(fleet.agent))).text
+    taken = await api.post("/api/agents/echo/inbox/drain", json={"session": URL}, headers=bearer(fleet.agent))
+    await api.post(
+        "/api/agents/echo/inbox/ack", json={"seqs": [1], "lease": taken.json()["lease"]}, headers=bearer(fleet.agent)
+    )
     await api.post("/api/agents/echo/sign-off", json={"session": URL}, headers=bearer(fleet.agent))
     assert outbound == []
 

@@ -8,7 +8,7 @@ from roster.models import Agent
 from roster.offload import in_database
 from tests import make
 from tests.make import bearer
-from tests.web.calls import body_of, operations, stored
+from tests.web.calls import body_of, operations, stored, where
 
 WRITES = [(method, path) for method, path in operations() if "{id}" in path and method in ("PUT", "POST")]
 FORBIDDEN = {
@@ -71,20 +71,29 @@ UNTOUCHED = (
 
 @pytest.mark.core
 async def test_no_agent_writes_anothers_entry_P60(api, fleet):
-    """Two agents, every writing call, the own id, the other's, a person's, a node agent's and one that is nobody's."""
+    """Two agents, every writing call, the own id, the other's, a person's, a node agent's and one that is nobody's. An
+    entry is forbidden; an inbox is not there."""
     _, mallory = await in_database(make.agent, "mallory")
     own_ids = {fleet.agent: "echo", mallory: "mallory"}
     for token, own in own_ids.items():
         for method, path in WRITES:
             for slug in {"echo", "mallory", "bram", "alder", "mira", "nobody"} - {own}:
                 before = await in_database(stored)
-                answer = await api.request(
-                    method, path.replace("{id}", slug), json=body_of(method), headers=bearer(token)
-                )
-                assert answer.status_code == 403, (method, path, slug)
+                body = body_of(method, path)
+                answer = await api.request(method, where(path, slug), json=body, headers=bearer(token))
+                assert answer.status_code == (404 if "/inbox" in path else 403), (method, path, slug)
                 assert await in_database(stored) == before
-            good = await api.request(method, path.replace("{id}", own), json=body_of(method), headers=bearer(token))
-            assert good.status_code == 200
+            body = body_of(method, path)
+            if "lease" in body:
+                body["lease"] = await leased(api, token, own)
+            good = await api.request(method, where(path, own), json=body, headers=bearer(token))
+            assert good.status_code == 200, (method, path, good.text)
+
+
+async def leased(api, token: str, slug: str) -> str:
+    """A lease of ``slug`` on a message that it wrote to itself."""
+    await api.post("/api/messages", json={"to": slug, "body": "a note"}, headers=bearer(token))
+    return (await api.post(f"/api/agents/{slug}/inbox/drain", headers=bearer(token))).json()["lease"]
 
 
 async def test_a_name_in_the_header_lends_an_agent_nothing_P60(api, fleet):

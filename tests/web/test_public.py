@@ -12,8 +12,10 @@ from roster.offload import in_database
 from roster.services import tokens
 from tests import make
 from tests.make import bearer
-from tests.web.calls import PUBLIC, addresses, body_of, operations
+from tests.web.calls import PUBLIC, addresses, body_of, operations, where
 from tests.web.test_errors import check
+
+AS_BIRCH = {"Agora-Agent": "birch"}
 
 
 def bad_headers(revoked: str) -> dict[str, dict]:
@@ -42,7 +44,7 @@ def revoked(fleet) -> str:
 @pytest.mark.core
 async def test_every_call_needs_a_valid_token_P59_F055_F114(api, revoked, fleet):
     for method, path in operations():
-        address = path.replace("{id}", "echo")
+        address = where(path)
         for what, headers in bad_headers(revoked).items():
             answer = await api.request(
                 method, address, headers=headers, json={"status": "idle"} if method != "GET" else None
@@ -59,23 +61,28 @@ def test_every_call_needs_a_valid_token_under_wsgi_too_P59_F055_F114(revoked, fl
     client = Client(raise_request_exception=False)
     for method, path in operations():
         for what, headers in bad_headers(revoked).items():
-            answer = client.generic(method, path.replace("{id}", "echo"), "{}", "application/json", headers=headers)
+            answer = client.generic(method, where(path), "{}", "application/json", headers=headers)
             assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), (method, path, what)
 
 
 async def test_a_token_of_another_agent_opens_nothing_F055(api, fleet):
+    """The roster is open to read and another's entry forbidden to write; another's mail is not there at all."""
+    sent = await api.post(
+        "/api/messages", json={"to": "bram", "body": "for bram"}, headers=bearer(fleet.birch, **AS_BIRCH)
+    )
+    seq = sent.json()["seq"]
     for method, path in operations():
-        if "{id}" not in path or method == "GET":
+        is_mail = "/inbox" in path or "{seq}" in path
+        if not is_mail and ("{id}" not in path or method == "GET"):
             continue
-        answer = await api.request(
-            method, path.replace("{id}", "bram"), json=body_of(method), headers=bearer(fleet.agent)
-        )
-        assert answer.status_code == 403, (method, path)
+        body = body_of(method, path) if method != "GET" else None
+        answer = await api.request(method, where(path, "bram", seq), json=body, headers=bearer(fleet.agent))
+        assert answer.status_code == (404 if is_mail else 403), (method, path)
 
 
 async def test_the_public_routes_are_exactly_the_named_ones_P59(api, fleet):
     """Every route of the URLconf, asked with GET and POST by a stranger."""
-    called = {path.replace("{id}", "echo") for _, path in operations()}
+    called = {where(path) for _, path in operations()}
     public = set()
     for name, address in addresses():
         if address in called:

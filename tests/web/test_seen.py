@@ -7,26 +7,47 @@ import pytest
 from roster.models import Agent
 from roster.offload import in_database
 from tests.make import bearer
-from tests.web.calls import addresses, operations
+from tests.web.calls import addresses, operations, where
 
 # Does the call move echo's last_seen, and where to does its source point? Every call of the API is in here.
 MOVES = {
     ("PUT", "/api/agents/{id}"): "heartbeat",
     ("POST", "/api/heartbeat"): "heartbeat",
     ("POST", "/api/heartbeats"): "heartbeat",
-    ("POST", "/api/agents/{id}/sign-off"): "own_call",
-    ("DELETE", "/api/agents/{id}"): None,
     ("GET", "/api/agents/{id}"): None,
     ("GET", "/api/agents"): None,
     ("GET", "/api/whoami"): None,
     ("POST", "/api/nodes"): None,
     ("GET", "/api/events"): None,
     ("GET", "/api/anomalies"): None,
+    ("POST", "/api/messages"): "own_call",
+    ("GET", "/api/agents/{id}/inbox"): None,
+    ("GET", "/api/messages/{seq}"): None,
+    ("POST", "/api/messages/{seq}/read"): None,
+    ("GET", "/api/threads/{seq}"): None,
+    ("POST", "/api/agents/{id}/inbox/drain"): "own_call",
+    ("POST", "/api/agents/{id}/inbox/extend"): "own_call",
+    ("POST", "/api/agents/{id}/inbox/release"): "own_call",
+    ("POST", "/api/agents/{id}/inbox/ack"): "own_call",
+    ("POST", "/api/agents/{id}/sign-off"): "own_call",
+    ("DELETE", "/api/agents/{id}"): None,
 }
 BODIES = {
     ("PUT", "/api/agents/{id}"): {"status": "idle"},
     ("POST", "/api/heartbeats"): [{"agent": "echo"}],
     ("POST", "/api/nodes"): {"slug": "cedar"},
+    ("POST", "/api/messages"): {"to": "echo", "body": "a note"},
+    ("POST", "/api/agents/{id}/inbox/extend"): {"lease": "…"},  # that of the drain before it
+    ("POST", "/api/agents/{id}/inbox/release"): {"lease": "…"},
+    ("POST", "/api/agents/{id}/inbox/ack"): {"seqs": [1]},
+}
+REFUSED = {
+    "/api/messages": {"to": "nobody", "body": "x"},
+    "/api/agents/bram/inbox/drain": {},
+    "/api/agents/echo/inbox/drain": {"limit": 0},
+    "/api/agents/echo/inbox/ack": {"seqs": [1], "lease": "none"},
+    "/api/agents/echo/inbox/extend": {"lease": "none"},
+    "/api/agents/echo/inbox/release": {"lease": "none"},
 }
 
 
@@ -38,10 +59,27 @@ def seen(slug: str = "echo") -> tuple:
 async def test_writing_counts_as_being_seen_and_reading_does_not_P11(api, fleet):
     """The whole table of calls, made with the agent's own token; a batch is its node's."""
     assert set(MOVES) == set(operations())
-    for (method, path), source in MOVES.items():
+    headers = {path: bearer(fleet.node if path == "/api/heartbeats" else fleet.agent) for _, path in MOVES}
+    await play(api, MOVES, headers)
+
+
+async def test_a_node_that_handles_an_agents_mail_speaks_for_it_P11(api, fleet):
+    mail = {call: source for call, source in MOVES.items() if "/inbox" in call[1] or "/messages" in call[1]}
+    as_echo = bearer(fleet.node, **{"Agora-Agent": "echo"})
+    await play(api, mail, dict.fromkeys((path for _, path in mail), as_echo))
+
+
+async def play(api, moves: dict, headers: dict) -> None:
+    """Makes each call in order and holds echo's last_seen to the table."""
+    lease = None
+    for (method, path), source in moves.items():
         before = await in_database(seen)
-        token = fleet.node if path == "/api/heartbeats" else fleet.agent
-        await api.request(method, path.replace("{id}", "echo"), json=BODIES.get((method, path)), headers=bearer(token))
+        body = BODIES.get((method, path))
+        if isinstance(body, dict) and "lease" in body:
+            body = body | {"lease": lease}
+        answer = await api.request(method, where(path), json=body, headers=headers[path])
+        lease = answer.json().get("lease") or lease
+        assert answer.is_success or "/inbox" not in path and "/messages" not in path, (method, path, answer.text)
         after = await in_database(seen)
         if source is None:
             assert after == before, (method, path)
@@ -57,6 +95,8 @@ async def test_a_refused_call_is_not_seen_P11(api, fleet):
     await api.post("/api/agents/echo/sign-off", json={"x": 1}, headers=own)
     await api.put("/api/agents/bram", json={"status": "idle"}, headers=own)
     await api.post("/api/heartbeat", json={}, headers=bearer(fleet.birch) | {"Agora-Agent": "nobody"})
+    for path, body in REFUSED.items():
+        assert not (await api.post(path, json=body, headers=own)).is_success, path
     assert await in_database(seen) == before
 
 
