@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from inbox import rules
-from inbox.models import Delivery, Lease, Message
+from inbox.models import Delivery, Lease, MailGroup, Message
 from roster import access
 from roster.models import Agent, Anomaly, Event, Node, Profile, Token
 
@@ -102,6 +102,17 @@ def mail(count: int, numbers: range, begin: datetime, step: timedelta, state: st
         for part in _batches(count):
             _insert(Message, LETTER, map(letter, part))
             _insert(Delivery, LANDED, map(landed, part))
+
+
+def post(count: int, numbers: range, now: datetime) -> None:
+    """The mail of 90 days: what is not done with is the oldest, a thousandth in each state; the rest is put away or, in
+    the last 30 days, acked. And a group."""
+    begin, step = now - timedelta(days=90), timedelta(days=90) / count
+    for state in rules.UNDONE:
+        mail(count // 1000, numbers, begin, step / 1000, state)
+    mail(count * 2 // 3, numbers, begin, step, rules.ARCHIVED)
+    mail(count - count * 2 // 3, numbers, now - timedelta(days=30), step)
+    MailGroup.objects.create(name="ops").members.add(*_keys(numbers)[:50])
 
 
 def _keys(numbers: range) -> list[int]:

@@ -1,4 +1,4 @@
-"""The admin's lists, searches, filters and forms over a large fleet with a long journal, in this process.
+"""The admin's lists, searches, filters and forms over a large fleet with a long journal and much mail, in this process.
 
 python tests/bench/bench_admin.py [--check] [--quick]
 
@@ -16,14 +16,15 @@ from datetime import timedelta
 
 import _lib
 
-SIZES = ((10_000, 200_000), (100_000, 2_000_000))  # agents, events
+SIZES = ((10_000, 200_000), (100_000, 2_000_000))  # agents, and as many events as messages
 ROUNDS = 3
 SECONDS, QUERIES = 1.0, 12
-HEADS = ("store", "page", "agents", "events", "ms", "queries", "growth")
+HEADS = ("store", "page", "agents", "events and messages", "ms", "queries", "growth")
 
 
 def fill(agents: int, events: int) -> None:
-    """Acts first and nothing but edges since, and statistics as a server that runs for days has them."""
+    """Acts first and nothing but edges since; mail that is not done with first and nothing but other since; and
+    statistics as a server that runs for days has them."""
     from django.db import connection
     from django.utils import timezone
 
@@ -33,6 +34,7 @@ def fill(agents: int, events: int) -> None:
     volume.members(range(agents), now)
     volume.acts(events // 50, now - timedelta(days=60))
     volume.edges(events - events // 50, range(agents), now - timedelta(days=50), timedelta(days=50) / events)
+    volume.post(events, range(agents), now)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
@@ -71,7 +73,8 @@ def in_the_store(agents: int, events: int) -> None:
 
     fill(agents, events)
     client = admin_client()
-    print(json.dumps({page: measure(client, page) for page in (*admin_pages.of_members(), *admin_pages.of_history())}))
+    pages = (*admin_pages.of_members(), *admin_pages.of_history(), *admin_pages.of_mail())
+    print(json.dumps({page: measure(client, page) for page in pages}))
 
 
 def of_store(name: str, agents: int, events: int) -> dict[str, list]:
