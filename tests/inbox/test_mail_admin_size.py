@@ -29,7 +29,9 @@ def test_ten_times_the_mail_costs_no_page_of_the_admin_more_p52_f110(client, mon
     now = timezone.now()
     client.force_login(make.person("boss", "admin"))
     volume.members(FLEET, now)
-    volume.post(LETTERS[0], FLEET, now - timedelta(days=40))  # whoever looks for what waits there passes all that follows
+    volume.post(
+        LETTERS[0], FLEET, now - timedelta(days=40)
+    )  # whoever looks for what waits there passes all that follows
     addresses = admin_pages.of_mail()
     before = measured(client, addresses)
     volume.mail(LETTERS[1] - LETTERS[0], FLEET, now - timedelta(days=40), timedelta(minutes=1))
