@@ -171,6 +171,8 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
         return NotRegistered()
     else:
         agent = by_slug[slug]
+        if kind in ("enrolment", "person") and is_unclaimed(agent):
+            return NotRegistered()  # free to register, as far as the token may
         if kind != "node" or agent.home_node_id not in (None, node_id) or agent.modality != "ai":
             return not_yours()
     try:
@@ -178,6 +180,12 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
     except Retired as refusal:
         return refusal
     return agent
+
+
+def is_unclaimed(agent: Agent) -> bool:
+    """Whether the row still waits for its agent: entered by hand or from a profile, never heard, never given a token."""
+    waits = agent.evidence_at is None and agent.modality == "ai" and agent.kind == "employee"
+    return waits and agent.lifecycle != states.RETIRED and not Token.objects.filter(agent=agent).exists()
 
 
 def declared_mode(agent: Agent) -> str | None:

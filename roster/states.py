@@ -121,7 +121,7 @@ def _window(facts: Facts) -> timedelta:
 
 
 def _never_seen(facts: Facts) -> Presence:
-    if facts.mode not in PERSISTENT and facts.profile_mode in PERSISTENT:  # the profile makes it a member all the same
+    if facts.profile_mode in PERSISTENT:  # the profile makes it a member, whatever the registry holds for it
         return Presence(DORMANT, None, "kb_profile", None, "never seen")
     source = "registry" if facts.mode else "kb_profile"
     return Presence(DORMANT if facts.mode in PERSISTENT else UNKNOWN, None, source, None, "never seen")

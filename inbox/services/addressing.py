@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from inbox import access
 from inbox.letters import EVERYBODY
 from inbox.models import MailGroup
-from roster import queries, states
+from roster import directory, queries, states
 from roster.errors import HubError, NotFound
 from roster.models import Agent
+from roster.services import registry
 from roster.services.batch import among
 
 HINTED = 20  # unknown ids that a refusal says a near one of
@@ -18,10 +19,12 @@ HINTED = 20  # unknown ids that a refusal says a near one of
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The sender's primary key, and the recipients' with how each was addressed."""
+    """The sender's primary key, and the recipients' with how each was addressed; ``entered`` are those of them that had
+    only a profile until now."""
 
     sender: int
     recipients: dict[int, str]
+    entered: tuple[int, ...] = ()
 
 
 def aims(group: list) -> list[Aim | HubError]:
@@ -30,16 +33,34 @@ def aims(group: list) -> list[Aim | HubError]:
     found = dict(zip(map(id, by_token), access.senders([(each.digest, each.slug) for each in by_token]), strict=True))
     names = {name for each in group if not each.letter.many for name in each.letter.to}
     known = dict(Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk")) if names else {}
-    return [_aim(each, found.get(id(each), each.sender), known) for each in group]
+    senders = [found.get(id(each), each.sender) for each in group]
+    entered = _entered([each for each, sender in zip(group, senders, strict=True) if isinstance(sender, int)], known)
+    return [_aim(each, sender, known, entered) for each, sender in zip(group, senders, strict=True)]
 
 
-def _aim(outgoing, sender: int | HubError, known: dict[str, int]) -> Aim | HubError:
+def _entered(group: list, known: dict[str, int]) -> set[int]:
+    """Gives the members that ``group`` writes to and that only have a profile a row, at which their mail waits (R72),
+    and makes them ``known``. Nobody is entered for a letter that names an unknown id as well. Returns the new keys."""
+    named = [set(each.letter.to) for each in group if not each.letter.many]
+    strangers = set().union(*named) - known.keys()
+    if not strangers:
+        return set()
+    profiles = directory.at(directory.versions()[1]).by_slug
+    members = {name for name in strangers if name in profiles and profiles[name].mode in states.PERSISTENT}
+    wanted = set().union(*(names & members for names in named if names - known.keys() <= members))
+    found = registry.enter_members([profiles[name] for name in wanted], group[0].at)
+    known |= {agent.slug: agent.pk for agent, _ in found}
+    return {agent.pk for agent, is_new in found if is_new}
+
+
+def _aim(outgoing, sender: int | HubError, known: dict[str, int], entered: set[int]) -> Aim | HubError:
     if isinstance(sender, HubError):
         return sender
     try:
-        return Aim(sender, _recipients(outgoing, sender, known))
+        recipients = _recipients(outgoing, sender, known)
     except HubError as refusal:
         return refusal
+    return Aim(sender, recipients, tuple(entered & recipients.keys()))
 
 
 def _recipients(outgoing, sender: int, known: dict[str, int]) -> dict[int, str]:
@@ -76,4 +97,6 @@ def _hint(name: str) -> str | None:
     plain = unicodedata.normalize("NFKC", name).strip().casefold()
     if not plain.isascii():
         return None
-    return plain if Agent.objects.filter(slug=plain[:64]).exists() else next(iter(queries.near(plain, 1)), None)
+    if Agent.objects.filter(slug=plain[:64]).exists():
+        return plain
+    return next((near for near in queries.near(plain, 2) if near != name), None)

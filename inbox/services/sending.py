@@ -17,7 +17,7 @@ from roster import access, states
 from roster.errors import Expired, Full, HubError, Invalid, NobodyThere, Retired
 from roster.groupcommit import GroupCommit
 from roster.models import Agent
-from roster.services import journal, presence
+from roster.services import journal, presence, registry
 from roster.services.batch import among
 from roster.services.rows import insert
 from roster.stamps import stamp
@@ -170,7 +170,14 @@ class Post:
             insert([each for draft in self.drafts for each in _deliveries(draft)])
             insert([_send_key(draft) for draft in self.drafts if draft.outgoing.key])
             recount(set().union(*(draft.recipients for draft in self.drafts)))
+        self._tell_entered()
         self.seen.write()
+
+    def _tell_entered(self) -> None:
+        """Those who were entered for a letter stay entered where it was refused for another reason."""
+        first = {pk: (each, aim) for each, aim in reversed(self.group) if isinstance(aim, Aim) for pk in aim.entered}
+        for pk, (each, aim) in first.items():
+            registry.tell_entered(self.agents[pk], by=self.agents[aim.sender].slug, now=each.at)
 
 
 def _refusal(agent: Agent, found, held, size: int) -> HubError | None:

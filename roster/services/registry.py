@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from roster import access, beats, heard, states
+from roster import access, beats, directory, heard, states
 from roster.models import Agent, Profile
 
 from . import journal, presence, rows, tokens
@@ -17,8 +18,9 @@ POSTURES = {states.ALWAYS_ON: "hardened"}  # others run on hosts that the hub kn
 def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> tuple[Agent, str]:
     """Makes the agent ``slug`` on its first heartbeat and returns it with its own token, raw and once.
 
-    Needs an enrolment token or a manager. The mode is the body's, else its profile's, else ephemeral (D5, D28).
-    Raises Forbidden, Invalid for an illegal id, Conflict where the id is taken.
+    Needs an enrolment token or a manager. The mode is the body's, else its profile's, else ephemeral (D5, D28). A row
+    that waits for its agent, entered by an admin or for mail to its profile, is the agent's from now on and keeps what
+    the body leaves out. Raises Forbidden, Invalid for an illegal id, Conflict where the id is taken.
     """
     if who.kind != "enrolment":
         if who.kind != "person":
@@ -27,15 +29,24 @@ def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> 
     access.valid_slug(slug)
     try:
         with transaction.atomic():
-            agent = new_agent(slug, said, now, by=who.name)
+            agent = _unclaimed(slug) or _new(slug, said, now, by=who.name)
+            _first_beat(agent, said, now)
             raw = tokens.issue("agent", by=who.name, now=now, agent=agent, label="registered")
     except IntegrityError:
         raise access.taken(slug) from None
     return agent, raw
 
 
-def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str) -> Agent:
-    """An active agent row with its first heartbeat."""
+def _unclaimed(slug: str) -> Agent | None:
+    """The row that waits for an agent of this id, locked, if there is one. Raises Conflict where it is claimed."""
+    agent = Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
+    if agent is not None and not access.is_unclaimed(agent):
+        raise access.taken(slug)
+    return agent
+
+
+def _new(slug: str, said: beats.Said, now: datetime, *, by: str) -> Agent:
+    """An active agent row, never heard so far."""
     profile = Profile.objects.filter(slug=slug).first()
     mode = states.choose_mode(said.liveness_mode, said.permanent, None, profile.liveness_mode if profile else None)
     interval = said.expected_interval or (profile and profile.expected_interval) or states.DEFAULT_INTERVAL
@@ -47,11 +58,13 @@ def new_agent(slug: str, said: beats.Said, now: datetime, *, by: str) -> Agent:
     agent.save(force_insert=True)
     after = {"liveness_mode": mode, "expected_interval": interval}
     journal.write(journal.happened("registered", by, now, agent=agent, after=after), changed=[agent.pk])
-    change = beats.apply(agent, said, now, profile and profile.liveness_mode)
-    work = presence.Work()
-    work.add(agent, change, now)
-    work.write()
     return agent
+
+
+def _first_beat(agent: Agent, said: beats.Said, now: datetime) -> None:
+    work = presence.Work()
+    work.add(agent, beats.apply(agent, said, now, access.declared_mode(agent)), now)
+    work.write()
 
 
 @transaction.atomic
@@ -130,3 +143,31 @@ def enrolled_by_hand(slug: str, wanted: dict, *, by: str, now: datetime) -> Agen
         agent.save(force_insert=True)
         journal.write(journal.happened("registered", by, now, agent=agent, after=wanted), changed=[agent.pk])
     return agent
+
+
+def enter_members(members: Iterable[directory.Entry], now: datetime) -> list[tuple[Agent, bool]]:
+    """Rows for members known by their profile alone, and whether each is new, so that something can wait for them; they
+    are shown as before. Whoever calls tells the journal (``tell_entered``) once it holds the other rows that it needs.
+
+    In the order of ids: of two who enter the same members one waits for the other, and never both.
+    """
+    return [_entered(member, now) for member in sorted(members, key=lambda member: member.slug)]
+
+
+def _entered(member: directory.Entry, now: datetime) -> tuple[Agent, bool]:
+    columns = {
+        "display_name": member.title,
+        "liveness_mode": member.mode,
+        "expected_interval": member.expected_interval or states.DEFAULT_INTERVAL,
+        "trust_posture": POSTURES.get(member.mode, "untrusted-host"),
+    }
+    return Agent.objects.get_or_create(slug=member.slug, defaults=columns | {"lifecycle_since": now, "created_at": now})
+
+
+def tell_entered(agent: Agent, *, by: str, now: datetime) -> None:
+    """Journals that ``agent`` was entered by ``enter_members`` because ``by`` wrote to it."""
+    after = {"liveness_mode": agent.liveness_mode, "expected_interval": agent.expected_interval}
+    entered = journal.happened(
+        "registered", by, now, agent=agent, after=after, reason="from its profile, to keep mail for it"
+    )
+    journal.write(entered, changed=[agent.pk])
