@@ -53,7 +53,7 @@ def _peek(request: HttpRequest, slug: str, state: str, after: int, limit: int) -
     return schemas.peek(found, box.own)
 
 
-@router.post("/agents/{id}/inbox/drain", auth=auth.bearer, summary="Take the oldest waiting mail, on a lease")
+@router.post("/agents/{id}/inbox/drain", auth=auth.reader, summary="Take the oldest waiting mail, on a lease")
 async def post_drain(request: HttpRequest, id: str, body: schemas.Drain = schemas.Drain()):
     """What is not acked before the lease ends goes back to the inbox. A disabled agent is given nothing, and told so."""
     hand = _hand(request, id)
@@ -61,7 +61,7 @@ async def post_drain(request: HttpRequest, id: str, body: schemas.Drain = schema
     return reply(schemas.drained(found, hand.now))
 
 
-@router.post("/agents/{id}/inbox/ack", auth=auth.bearer, summary="Be done with mail")
+@router.post("/agents/{id}/inbox/ack", auth=auth.reader, summary="Be done with mail")
 async def post_ack(request: HttpRequest, id: str, body: schemas.Ack):
     """Idempotent, with one result a number. 409, and nothing is done, where another lease holds one of them or the lease
     has lapsed. Without a lease it acks what nobody holds."""
@@ -69,14 +69,14 @@ async def post_ack(request: HttpRequest, id: str, body: schemas.Ack):
     return reply(schemas.results(results, agent.waiting))
 
 
-@router.post("/agents/{id}/inbox/extend", auth=auth.bearer, summary="Hold a lease for longer")
+@router.post("/agents/{id}/inbox/extend", auth=auth.reader, summary="Hold a lease for longer")
 async def post_extend(request: HttpRequest, id: str, body: schemas.Extend):
     """From now on; one lease lasts 12 hours at most."""
     lease = await in_database(leases.extend, _hand(request, id), body.lease, body.lease_seconds)
     return reply({"lease": lease.key, "until": schemas.stamp(lease.until)})
 
 
-@router.post("/agents/{id}/inbox/release", auth=auth.bearer, summary="Give leased mail back")
+@router.post("/agents/{id}/inbox/release", auth=auth.reader, summary="Give leased mail back")
 async def post_release(request: HttpRequest, id: str, body: schemas.Release):
     """All that the lease holds, or those of `seqs`. It does not count as a failed delivery."""
     results, agent = await in_database(leases.release, _hand(request, id), body.lease, body.seqs)
