@@ -58,7 +58,7 @@ async def post_drain(request: HttpRequest, id: str, body: schemas.Drain = schema
     """What is not acked before the lease ends goes back to the inbox. A disabled agent is given nothing, and told so."""
     hand = _hand(request, id)
     found = await in_database(leases.drain, hand, body.limit, body.lease_seconds, body.session)
-    return reply(schemas.drained(found, hand.now))
+    return reply(schemas.drained(found))
 
 
 @router.post("/agents/{id}/inbox/ack", auth=auth.reader, summary="Be done with mail")

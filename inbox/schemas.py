@@ -13,7 +13,6 @@ from roster.schemas import aware
 from roster.stamps import stamp
 
 from . import letters, queries, rules
-from .models import Delivery
 from .services.leases import Drained
 
 Seq = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -106,7 +105,7 @@ def peek(found: queries.Peek, own: bool) -> dict:
     return told | {"messages": [header(each, own) for each in found.headers], "next": found.next}
 
 
-def drained(found: Drained, now: datetime) -> dict:
+def drained(found: Drained) -> dict:
     """What a drain hands over. ``disabled`` says why there is nothing, where somebody switched the agent off."""
     agent = found.agent
     off = {"reason": agent.disabled_reason, "by": agent.disabled_by, "since": stamp(agent.disabled_at)}
@@ -114,16 +113,10 @@ def drained(found: Drained, now: datetime) -> dict:
         "agent": agent.slug,
         "lease": found.lease.key if found.lease else None,
         "until": stamp(found.lease.until) if found.lease else None,
-        "messages": [_handed(each, found, now) for each in found.deliveries],
+        "messages": [header(each, own=True) | {"body": body} for each, body in found.letters],
         "waiting": agent.waiting,
         "disabled": None if agent.enabled else off,
     }
-
-
-def _handed(each: Delivery, found: Drained, now: datetime) -> dict:
-    each.state, each.lease = rules.LEASED, found.lease
-    told = header(queries.header(each, now), own=True)
-    return told | {"body": each.message.body}
 
 
 def results(found: list[tuple[int, str]], waiting: int) -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 
 from inbox import rules
 from inbox.models import Delivery
@@ -59,7 +59,7 @@ def peek(
 ) -> Peek:
     """The messages of ``agent`` that are in ``state`` at ``now``: oldest first behind number ``after``, or, with
     ``before``, newest first below that number."""
-    rows = Delivery.objects.filter(_stands(state, now), recipient=agent).select_related("message__sender", "lease")
+    rows = stored(Delivery.objects.filter(_stands(state, now), recipient=agent))
     if before is None:
         rows = rows.filter(message__gt=after).order_by("message")
     else:
@@ -70,38 +70,59 @@ def peek(
 
 
 def _stands(state: str, now: datetime) -> Q:
-    """``rules.state`` in SQL: deliveries that are in ``state`` at ``now``, whether or not a sweep wrote it down."""
+    """``rules.state`` in SQL: deliveries that are in ``state`` at ``now``, whether or not a sweep wrote it down. Each
+    names the stored states that it can come from, which is what the index of an inbox is asked by."""
     lapsed = Q(state=rules.LEASED, lease__until__lte=now)
     late = Q(expires_at__lte=now)
     spent = Q(attempts__gte=rules.MOST_ATTEMPTS - 1)
     dying = Q(state=rules.WAITING) & late | lapsed & (late | spent)
-    waiting = (Q(state=rules.WAITING) | lapsed) & ~dying
+    pending = Q(state__in=rules.PENDING)
     return {
         ALL: Q(),
-        rules.WAITING: waiting,
+        rules.WAITING: pending & (Q(state=rules.WAITING) | lapsed) & ~dying,
         rules.LEASED: Q(state=rules.LEASED, lease__until__gt=now),
-        PENDING: Q(state__in=rules.PENDING) & ~dying,
-        rules.DEAD: Q(state=rules.DEAD) | dying,
+        PENDING: pending & ~dying,
+        rules.DEAD: Q(state__in=(*rules.PENDING, rules.DEAD)) & (Q(state=rules.DEAD) | dying),
     }.get(state, Q(state=state))
 
 
-def header(each: Delivery, now: datetime) -> Header:
-    """The header of a delivery, read with its message, the sender and the lease."""
-    message, state = each.message, rules.state(each.facts(), now)
-    attempts = each.attempts + rules.lapsed(each.facts(), now)
+STORED = (
+    "message_id", "message__thread", "message__in_reply_to_id", "message__kind", "message__sender__slug",
+    "message__subject", "message__importance", "message__sent_at", "expires_at", "size", "addressed_as", "read_at",
+    "acked_at", "dead_reason", "state", "attempts", "lease__until",
+)  # fmt: skip
+
+
+def stored(deliveries: QuerySet[Delivery]) -> QuerySet:
+    """What ``header`` reads of these deliveries, as plain tuples: whole rows would take most of a peek's time."""
+    return deliveries.values_list(*STORED)
+
+
+def with_bodies(keys: list[int], now: datetime) -> list[tuple[Header, str]]:
+    """The deliveries of these primary keys with the bodies of their messages, oldest first."""
+    rows = Delivery.objects.filter(pk__in=keys).order_by("message").values_list(*STORED, "message__body")
+    return [(header(each, now), body) for *each, body in rows] if keys else []
+
+
+def header(each: tuple, now: datetime) -> Header:
+    """The header of a delivery that is given as ``stored``."""
+    seq, thread, parent, kind, sender, subject, importance, sent_at, expires_at, size, addressed_as, *rest = each
+    read_at, acked_at, dead_reason, state, attempts, until = rest
+    facts = rules.Facts(state, attempts, None, until, expires_at)
+    shown = rules.state(facts, now)
     return Header(
-        seq=message.seq, thread=message.thread, in_reply_to=message.in_reply_to_id, kind=message.kind,
-        sender=message.sender.slug if message.sender else None, subject=message.subject, importance=message.importance,
-        sent_at=message.sent_at, expires_at=message.expires_at, size=message.size, addressed_as=each.addressed_as,
-        state=state, attempts=attempts, until=each.lease.until if state == rules.LEASED else None,
-        read=each.read_at is not None, acked_at=each.acked_at, dead_reason=each.dead_reason,
+        seq=seq, thread=thread, in_reply_to=parent, kind=kind, sender=sender, subject=subject, importance=importance,
+        sent_at=sent_at, expires_at=expires_at, size=size, addressed_as=addressed_as, state=shown,
+        attempts=attempts + rules.lapsed(facts, now), until=until if shown == rules.LEASED else None,
+        read=read_at is not None, acked_at=acked_at, dead_reason=dead_reason,
     )  # fmt: skip
 
 
 def counts(agent: Agent, now: datetime) -> dict[str, int]:
     """How many messages of the inbox are waiting, leased and dead. Its limits bound the first two."""
-    mine = Delivery.objects.filter(recipient=agent)
-    return {state: mine.filter(_stands(state, now)).count() for state in (rules.WAITING, rules.LEASED, rules.DEAD)}
+    words = (rules.WAITING, rules.LEASED, rules.DEAD)
+    told = Delivery.objects.filter(recipient=agent, state__in=words)
+    return told.aggregate(**{word: Count("pk", filter=_stands(word, now)) for word in words})
 
 
 def unread(agent: Agent) -> int:

@@ -20,15 +20,17 @@ HINTED = 20  # unknown ids that a refusal says a near one of
 @dataclass(frozen=True, slots=True)
 class Aim:
     """The sender's primary key, and the recipients' with how each was addressed; ``entered`` are those of them that had
-    only a profile until now."""
+    only a profile until now. ``refusal`` is why nobody can be aimed at: it waits, since a letter that comes again under
+    its key is answered as before whatever became of its recipients."""
 
     sender: int
     recipients: dict[int, str]
     entered: tuple[int, ...] = ()
+    refusal: HubError | None = None
 
 
 def aims(group: list) -> list[Aim | HubError]:
-    """Where each of a group of ``sending.Outgoing`` is aimed; a refusal where it cannot be."""
+    """Where each of a group of ``sending.Outgoing`` is aimed; a refusal where its caller may write as nobody."""
     by_token = [each for each in group if each.sender is None]
     found = dict(zip(map(id, by_token), access.senders([(each.digest, each.slug) for each in by_token]), strict=True))
     names = {name for each in group if not each.letter.many for name in each.letter.to}
@@ -59,7 +61,7 @@ def _aim(outgoing, sender: int | HubError, known: dict[str, int], entered: set[i
     try:
         recipients = _recipients(outgoing, sender, known)
     except HubError as refusal:
-        return refusal
+        return Aim(sender, {}, refusal=refusal)
     return Aim(sender, recipients, tuple(entered & recipients.keys()))
 
 

@@ -45,16 +45,16 @@ def holdings(agents: list[int]) -> dict[int, Holding]:
     return {pk: held.get(pk) or Holding() for pk in agents}
 
 
-def recount(agents: Iterable[int]) -> None:
-    """Brings ``Agent.waiting`` of these agents (primary keys, their rows locked) up to date; whose count changed is news
-    on the roster. The only writer of that column: it is counted anew each time, so it cannot drift."""
+def recount(agents: Iterable[int]) -> dict[int, int]:
+    """Brings ``Agent.waiting`` of these agents (primary keys, their rows locked) up to date and returns what changed,
+    which is news on the roster. The only writer of that column: counted anew each time, it cannot drift."""
     waits = Delivery.objects.filter(recipient=OuterRef("pk"), state=rules.WAITING).order_by()
     counted = Coalesce(Subquery(waits.values("recipient").annotate(n=Count("pk")).values("n")), 0)
     rows = Agent.objects.filter(pk__in=among(list(agents), "bigint")).annotate(counted=counted)
     changed = list(rows.exclude(waiting=F("counted")).order_by("pk").values_list("counted", "pk"))
-    if not changed:
-        return
-    version = journal.next_version()
-    with connection.cursor() as cursor:
-        cursor.executemany(UPDATE, [(counted, version, pk) for counted, pk in changed])
-    journal.append(version, ())
+    if changed:
+        version = journal.next_version()
+        with connection.cursor() as cursor:
+            cursor.executemany(UPDATE, [(counted, version, pk) for counted, pk in changed])
+        journal.append(version, ())
+    return {pk: counted for counted, pk in changed}

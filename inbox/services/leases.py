@@ -10,6 +10,7 @@ from django.db import transaction
 
 from inbox import access, rules
 from inbox.models import Delivery, Lease
+from inbox.queries import Header, with_bodies
 from roster.access import Caller
 from roster.errors import Conflict
 from roster.models import Agent
@@ -31,9 +32,11 @@ class Hand:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
+    """What was handed over: headers with their bodies, and the lease that holds them."""
+
     agent: Agent
     lease: Lease | None
-    deliveries: list[Delivery]
+    letters: list[tuple[Header, str]]
 
 
 @transaction.atomic
@@ -49,30 +52,28 @@ def drain(hand: Hand, limit: int, seconds: int, session: str = "") -> Drained:
         lease = Lease.objects.create(
             key=secrets.token_urlsafe(18), agent=agent, session=session, began_at=hand.now, until=until
         )
-        Delivery.objects.filter(pk__in=[each.pk for each in taken]).update(state=rules.LEASED, lease=lease)
-    return Drained(_seen(agent, hand.now, session), lease, taken)
+        Delivery.objects.filter(pk__in=taken).update(state=rules.LEASED, lease=lease)
+    return Drained(_seen(agent, hand.now, session), lease, with_bodies(taken, hand.now))
 
 
-def _oldest(agent: Agent, limit: int) -> list[Delivery]:
-    """The oldest waiting deliveries with their messages, not more than a drain may carry."""
+def _oldest(agent: Agent, limit: int) -> list[int]:
+    """The keys of the oldest waiting deliveries, not more than a drain may carry."""
     waiting = Delivery.objects.filter(recipient=agent, state=rules.WAITING).order_by("message")
-    sizes = list(waiting.values_list("pk", "size")[:limit])
     keys, size = [], 0
-    for pk, each in sizes:
+    for pk, each in waiting.values_list("pk", "size")[:limit]:
         size += each
         if keys and size > rules.LARGEST_DRAIN:
             break
         keys.append(pk)
-    return list(Delivery.objects.filter(pk__in=keys).select_related("message__sender").order_by("message"))
+    return keys
 
 
 def _seen(agent: Agent, now: datetime, session: str = "") -> Agent:
     """The end of every call here: the roster hears what waits now, and that the agent was heard (design rule 3)."""
-    recount([agent.pk])
+    agent.waiting = recount([agent.pk]).get(agent.pk, agent.waiting)
     written = presence.Work()
     presence.called(agent, now, written, session or None)
     written.write()
-    agent.refresh_from_db(fields=["waiting"])
     return agent
 
 

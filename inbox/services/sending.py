@@ -88,18 +88,16 @@ class Post:
         self.seen = presence.Work()
 
     def take(self, outgoing: Outgoing, aim: Aim) -> Draft | Sent | Exception:
-        """What becomes of one send: a draft, the answer it got before under its key, or a refusal."""
+        """What becomes of one send: a draft, a refusal, or, before anything is asked, the answer that its key got."""
         try:
-            sender = self.agents[aim.sender]
-            access.refuse_retired(sender)
-            known = self._repeated(outgoing, aim)
-            outcome = known or self._draft(outgoing, aim)
-            presence.called(sender, outgoing.at, self.seen)
+            if known := self._repeated(outgoing, aim):
+                return known
+            draft = self._draft(outgoing, aim)
+            presence.called(self.agents[aim.sender], outgoing.at, self.seen)
         except (HubError, KeyError, TypeError, ValueError) as refusal:  # or a row that somebody damaged
             return refusal
-        if known is None:
-            self._keep(outcome)
-        return outcome
+        self._keep(draft)
+        return draft
 
     def _keep(self, draft: Draft) -> None:
         """Accepts it: from now on it fills inboxes, and answers for its key."""
@@ -123,6 +121,9 @@ class Post:
 
     def _draft(self, outgoing: Outgoing, aim: Aim) -> Draft:
         letter, at = outgoing.letter, outgoing.at
+        access.refuse_retired(self.agents[aim.sender])
+        if aim.refusal:
+            raise aim.refusal
         if letter.expires_at is not None and letter.expires_at <= at:
             raise Invalid("expires_at", "has passed already")
         message = Message(

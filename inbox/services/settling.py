@@ -25,12 +25,11 @@ NAMED = 20  # recipients named in a notice
 def settle(agent: Agent, now: datetime) -> int:
     """Settles the inbox of ``agent``, whose row is locked; returns how many deliveries changed. The caller recounts."""
     due = Q(state=rules.LEASED, lease__until__lte=now) | Q(state=rules.WAITING, expires_at__lte=now)
-    changed = 0
+    pending = Delivery.objects.filter(recipient=agent, state__in=rules.PENDING)  # by its index, however old the inbox
     fates: dict[tuple[str, bool], list[int]] = {}
-    for each in Delivery.objects.filter(due, recipient=agent).select_related("lease"):
+    for each in pending.filter(due).select_related("lease"):
         facts = each.facts()
         fates.setdefault((rules.death(facts, now), rules.lapsed(facts, now)), []).append(each.pk)
-        changed += 1
     for (reason, lapsed), keys in fates.items():
         rows = Delivery.objects.filter(pk__in=keys)
         given_back = {"attempts": F("attempts") + int(lapsed), "lease": None}
@@ -39,8 +38,7 @@ def settle(agent: Agent, now: datetime) -> int:
             _note_death(agent, keys, reason, now)
         else:
             rows.update(state=rules.WAITING, **given_back)
-    Lease.objects.filter(agent=agent, closed_at=None, until__lte=now).update(closed_at=now)
-    return changed
+    return sum(map(len, fates.values()))
 
 
 def _note_death(agent: Agent, keys: list[int], reason: str, now: datetime) -> None:
@@ -53,6 +51,7 @@ def settle_inbox(key: int, now: datetime) -> int:
     """Settles the inbox of the agent with this primary key."""
     agent = Agent.objects.select_for_update(no_key=True).get(pk=key)
     changed = settle(agent, now)
+    Lease.objects.filter(agent=agent, closed_at=None, until__lte=now).update(closed_at=now)
     recount([key])
     return changed
 
@@ -65,8 +64,7 @@ class Returns:
         older = Lease.objects.filter(agent=agent, closed_at=None, until__gt=now).exclude(session__in=("", session))
         if older.update(until=now):
             settle(agent, now)
-            recount([agent.pk])
-            agent.waiting = Agent.objects.values_list("waiting", flat=True).get(pk=agent.pk)
+            agent.waiting = recount([agent.pk]).get(agent.pk, agent.waiting)
 
 
 def tell_sender(seq: int, now: datetime) -> bool:
