@@ -37,7 +37,7 @@ def hand(token: str, slug: str, at: datetime) -> leases.Hand:
 
 def drain(token: str, slug: str, at: datetime, limit: int = 50, seconds: int = 120, session: str = "") -> dict:
     """What a drain hands over, as the API gives it."""
-    return schemas.drained(leases.drain(hand(token, slug, at), limit, seconds, session), at)
+    return schemas.drained(leases.drain(hand(token, slug, at), limit, seconds, session))
 
 
 def ack(token: str, slug: str, at: datetime, seqs: list[int], lease: str | None = None) -> list[str]:
