@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from roster import states
+from roster.errors import HubError
 from roster.stamps import stamp
 
 REFUSED = "refused"  # one of many recipients who cannot take it; the others can
@@ -42,9 +43,9 @@ def told(agent, addressed_as: str, found: states.Presence, pending: int, oldest:
     return line | {"pending": pending, "oldest": stamp(oldest)}
 
 
-def refused(agent, addressed_as: str, found: states.Presence, code: str, why: str) -> dict:
-    """The line of one among many who did not get the letter."""
-    return _line(agent, addressed_as, found, REFUSED, code, why)
+def refused(agent, addressed_as: str, found: states.Presence, why: HubError) -> dict:
+    """The line of one who cannot take the letter."""
+    return _line(agent, addressed_as, found, REFUSED, why.code, f"not sent: {why.message}")
 
 
 def _line(agent, addressed_as: str, found: states.Presence, state: str, code: str, sentence: str) -> dict:

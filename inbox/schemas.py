@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WrapValidator
 
 from roster.errors import Invalid, TooLarge
 from roster.schemas import aware
@@ -26,10 +27,21 @@ class Strict(Schema):
     model_config = ConfigDict(extra="forbid")
 
 
+def _to(value: Any, parse: Callable) -> str | list[str]:
+    """One problem with one name, where a union would tell of each of its branches."""
+    try:
+        return parse(value)
+    except ValidationError:
+        problem = (
+            f"expected an id, a list of 1 to {rules.MOST_NAMED} ids, '{letters.GROUP}NAME' or '{letters.EVERYBODY}'"
+        )
+        raise ValueError(problem) from None
+
+
 class Send(Strict):
     """`to` is an id, a list of ids, `group:NAME`, or `live` for everybody who is live."""
 
-    to: Name | Annotated[list[Name], Field(min_length=1, max_length=rules.MOST_NAMED)]
+    to: Annotated[Name | Annotated[list[Name], Field(min_length=1, max_length=rules.MOST_NAMED)], WrapValidator(_to)]
     body: str
     subject: Annotated[str, Field(max_length=rules.LONGEST_SUBJECT)] = ""
     in_reply_to: Seq | None = None

@@ -72,7 +72,8 @@ def _recipients(outgoing, sender: int, known: dict[str, int]) -> dict[int, str]:
             raise _unknown(unknown)
         return {known[name]: name for name in letter.to}
     if letter.to[0] == EVERYBODY:
-        reached = Agent.objects.annotate(word=queries.presence_word(outgoing.at)).filter(word=states.LIVE)
+        fleet = Agent.objects.exclude(lifecycle=states.RETIRED)
+        reached = fleet.annotate(word=queries.presence_word(outgoing.at)).filter(word=states.LIVE)
     else:
         reached = _group(letter.group).members
     keys = reached.exclude(pk=sender).order_by("pk").values_list("pk", flat=True)
@@ -83,14 +84,15 @@ def _group(name: str) -> MailGroup:
     group = MailGroup.objects.filter(name=name).first()
     if group is None:
         names = MailGroup.objects.order_by("name").values_list("name", flat=True)[:50]
-        raise NotFound(f"There is no group '{name[:80]}'.", code="unknown_group", groups=list(names))
+        raise NotFound(f"Nothing was sent: there is no group '{name[:80]}'.", code="unknown_group", groups=list(names))
     return group
 
 
 def _unknown(names: list[str]) -> NotFound:
     told = [{"to": name[:80], "hint": _hint(name) if place < HINTED else None} for place, name in enumerate(names)]
     said = [f"'{each['to']}'" + (f" (did you mean '{each['hint']}'?)" if each["hint"] else "") for each in told]
-    message = f"No agent has the id {', '.join(said[:HINTED])}. Nothing was sent to anybody."
+    more = f" and {len(said) - HINTED} more" if len(said) > HINTED else ""
+    message = f"Nothing was sent: nobody has the id {', '.join(said[:HINTED])}{more}."
     return NotFound(message, code="unknown_recipient", unknown=told)
 
 

@@ -10,17 +10,16 @@ from datetime import datetime
 
 from django.db import transaction
 
-from inbox import receipts
+from inbox import receipts, refusals
 from inbox.letters import Letter
 from inbox.models import Delivery, Message, SendKey
-from roster import access, states
-from roster.errors import Expired, Full, HubError, Invalid, NobodyThere, Retired
+from roster import access
+from roster.errors import HubError, Invalid
 from roster.groupcommit import GroupCommit
 from roster.models import Agent
 from roster.services import journal, presence, registry
 from roster.services.batch import among
 from roster.services.rows import insert
-from roster.stamps import stamp
 
 from .addressing import Aim, aims
 from .boxes import holdings, recount
@@ -145,20 +144,21 @@ class Post:
     def _lines(self, letter: Letter, aim: Aim, at: datetime) -> tuple[dict[int, str], list[dict]]:
         """Who gets the letter, and what the sender is told of each. One who cannot take it refuses the whole letter,
         unless it is to many."""
-        reached, lines = {}, []
+        reached, lines, cannot = {}, [], []
         for pk, addressed_as in aim.recipients.items():
             agent, held = self.agents[pk], self.holdings[pk]
             found = access.presence_of(agent, at)
-            refusal = _refusal(agent, found, held, letter.size)
+            refusal = refusals.of(agent, found, held, letter.size)
             if refusal is None:
                 reached[pk] = addressed_as
                 lines.append(receipts.told(agent, addressed_as, found, held.pending + 1, held.oldest or at))
-            elif letter.many:
-                lines.append(receipts.refused(agent, addressed_as, found, refusal.code, refusal.message))
             else:
-                raise refusal
+                cannot.append(refusal)
+                lines.append(receipts.refused(agent, addressed_as, found, refusal))
+        if cannot and not letter.many:
+            raise refusals.whole(cannot[0], [line for line in lines if line["state"] == receipts.REFUSED])
         if not reached:
-            raise NobodyThere(f"Nobody is reached by '{letter.to[0][:80]}'.", state="nobody", allowed=[], refused=lines)
+            raise refusals.nobody(letter, lines)
         return reached, lines
 
     def write(self) -> None:
@@ -179,24 +179,6 @@ class Post:
         first = {pk: (each, aim) for each, aim in reversed(self.group) if isinstance(aim, Aim) for pk in aim.entered}
         for pk, (each, aim) in first.items():
             registry.tell_entered(self.agents[pk], by=self.agents[aim.sender].slug, now=each.at)
-
-
-def _refusal(agent: Agent, found, held, size: int) -> HubError | None:
-    """Why ``agent`` cannot be written to, if it cannot."""
-    try:
-        access.refuse_retired(agent)
-    except Retired as refusal:
-        return refusal
-    if found.word == states.EXPIRED:
-        seen = stamp(agent.last_seen)
-        return Expired(f"The ephemeral agent '{agent.slug}' went silent and left the roster.", last_seen=seen)
-    if not held.takes(size):
-        oldest, kilobytes = stamp(held.oldest), held.size // 1024
-        return Full(
-            f"The inbox of '{agent.slug}' is full: {held.pending} messages, {kilobytes} kB that nobody has acked.",
-            to=agent.slug, pending=held.pending, bytes=held.size, oldest=oldest,
-        )  # fmt: skip
-    return None
 
 
 def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tuple[str, Sent | Draft]]:
