@@ -112,9 +112,11 @@ def header(each: queries.Header, own: bool) -> dict:
 
 
 def peek(found: queries.Peek, own: bool) -> dict:
-    told = {"agent": found.agent, "peek": True, **found.counts}
-    told |= {"unread": found.unread} if own else {}
-    return told | {"messages": [header(each, own) for each in found.headers], "next": found.next}
+    counts = {word: n for word, n in found.counts.items() if own or word != queries.UNREAD}
+    return {"agent": found.agent, "peek": True, **counts} | {
+        "messages": [header(each, own) for each in found.headers],
+        "next": found.next,
+    }
 
 
 def drained(found: Drained) -> dict:
