@@ -1,9 +1,14 @@
 """Reads of mail. None of them consumes anything, and none counts as being seen (R207)."""
 
-from .box import ALL, PENDING, SHOWN, UNREAD, Header, Peek, counts, peek, unread, with_bodies
+from .box import ALL, PENDING, SHOWN, UNREAD, Header, Peek, counts, peek, standing, unread, with_bodies
+from .names import names
+from .news import Arrivals, Mailbox, arrivals, mailbox
+from .receipts import expiry, receipt
+from .sent import SentHeader, sent
 from .threads import Letter, Line, message, thread
 
 __all__ = [
-    "ALL", "Header", "Letter", "Line", "PENDING", "Peek", "SHOWN", "UNREAD", "counts", "message", "peek", "thread", "unread",
+    "ALL", "Arrivals", "Header", "Letter", "Line", "Mailbox", "PENDING", "Peek", "SHOWN", "SentHeader", "UNREAD",
+    "arrivals", "counts", "expiry", "mailbox", "message", "names", "peek", "receipt", "sent", "standing", "thread", "unread",
     "with_bodies",
 ]  # fmt: skip

@@ -58,7 +58,7 @@ def peek(
 ) -> Peek:
     """The messages of ``agent`` that are in ``state`` at ``now``: oldest first behind number ``after``, or, with
     ``before``, newest first below that number."""
-    rows = stored(Delivery.objects.filter(_stands(state, now), recipient=agent))
+    rows = stored(Delivery.objects.filter(stands(state, now), recipient=agent))
     if before is None:
         rows = rows.filter(message__gt=after).order_by("message")
     else:
@@ -68,7 +68,13 @@ def peek(
     return Peek(agent.slug, counts(agent, now), found[:limit], more)
 
 
-def _stands(state: str, now: datetime) -> Q:
+def standing(agent: Agent, seqs: list[int], now: datetime) -> dict[int, Header]:
+    """How those of these messages that are in the inbox of ``agent`` stand there."""
+    rows = stored(Delivery.objects.filter(recipient=agent, message__in=seqs))
+    return {each[0]: header(each, now) for each in rows}
+
+
+def stands(state: str, now: datetime) -> Q:
     """``rules.state`` in SQL: deliveries that are in ``state`` at ``now``, whether or not a sweep wrote it down. Each
     names the stored states that it can come from, which is what the index of an inbox is asked by."""
     lapsed = Q(state=rules.LEASED, lease__until__lte=now)

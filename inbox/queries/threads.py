@@ -21,6 +21,7 @@ class Line:
     to: str
     addressed_as: str
     state: str
+    until: datetime | None
     dead_reason: str
 
 
@@ -76,4 +77,5 @@ def _line(each: Delivery, reader: int | None, now: datetime) -> Line:
     state = rules.state(each.facts(), now)
     if state == rules.LEASED and reader is not None and reader != each.recipient_id:
         state = rules.WAITING
-    return Line(each.recipient.slug, each.addressed_as, state, each.dead_reason)
+    until = each.lease.until if state == rules.LEASED else None
+    return Line(each.recipient.slug, each.addressed_as, state, until, each.dead_reason)

@@ -40,6 +40,22 @@ def aims(group: list) -> list[Aim | HubError]:
     return [_aim(each, sender, known, entered) for each, sender in zip(group, senders, strict=True)]
 
 
+def foreseen(outgoing) -> tuple[dict[int, str], list[str]]:
+    """Whom a letter would go to, with nobody entered for it: primary keys with how each would be addressed, and the
+    members that only have a profile. Raises the refusal of a name that nobody has."""
+    names = set() if outgoing.letter.many else set(outgoing.letter.to)
+    known = dict(Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk")) if names else {}
+    members = {name: -place for place, name in enumerate(sorted(_members(names - known.keys())), 1)}
+    found = _recipients(outgoing, outgoing.sender, known | members)
+    return {pk: how for pk, how in found.items() if pk > 0}, list(members)
+
+
+def _members(names: set[str]) -> set[str]:
+    """Those of ``names`` that are members by their profile, which mail waits for."""
+    profiles = directory.at(directory.versions()[1]).by_slug if names else {}
+    return {name for name in names if name in profiles and profiles[name].mode in states.PERSISTENT}
+
+
 def _entered(group: list, known: dict[str, int]) -> set[int]:
     """Gives the members that ``group`` writes to and that only have a profile a row, at which their mail waits (R72),
     and makes them ``known``. Nobody is entered for a letter that names an unknown id as well. Returns the new keys."""
@@ -47,8 +63,8 @@ def _entered(group: list, known: dict[str, int]) -> set[int]:
     strangers = set().union(*named) - known.keys()
     if not strangers:
         return set()
+    members = _members(strangers)
     profiles = directory.at(directory.versions()[1]).by_slug
-    members = {name for name in strangers if name in profiles and profiles[name].mode in states.PERSISTENT}
     wanted = set().union(*(names & members for names in named if names - known.keys() <= members))
     found = registry.enter_members([profiles[name] for name in wanted], group[0].at)
     known |= {agent.slug: agent.pk for agent, _ in found}

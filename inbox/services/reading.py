@@ -7,6 +7,7 @@ from datetime import datetime
 from inbox import access
 from inbox.models import Delivery
 from roster.access import Caller
+from roster.models import Agent
 
 
 def mark_read(who: Caller, seq: int, now: datetime, as_slug: str | None = None) -> datetime:
@@ -15,3 +16,8 @@ def mark_read(who: Caller, seq: int, now: datetime, as_slug: str | None = None) 
     if not mine.filter(read_at=None).update(read_at=now) and not mine.exists():
         raise access.no_message(seq)
     return mine.values_list("read_at", flat=True).get()
+
+
+def mark(agent: Agent, seqs: list[int], now: datetime) -> int:
+    """Marks those of these messages that are in the inbox of ``agent`` read; returns how many were unread."""
+    return Delivery.objects.filter(recipient=agent, message__in=seqs, read_at=None).update(read_at=now)
