@@ -58,7 +58,10 @@ class LivePage(AsyncWebsocketConsumer):
                 return await self.close(code)
             metrics.pages.inc()
             self._guard = asyncio.create_task(self._watch_session())
-            await feed().join(self, *await self.open())
+            version, rows = await self.open()
+            if self._own:
+                await self.say(_waiting(self._own[1]))
+            await feed().join(self, version, rows)
         except Agent.DoesNotExist:
             await self.close(NOBODY)
         except Exception as error:
@@ -85,6 +88,20 @@ class LivePage(AsyncWebsocketConsumer):
         if asyncio.get_running_loop().time() - self._said >= QUIET:
             await self.say(json.dumps({"now": schemas.stamp(clock.now())}))
 
+    def _is_at(self, version: int) -> bool:
+        """Whether the page, by its cursor, shows this version already, and was made so lately that time alone cannot
+        have turned a word on it either."""
+        asked = parse_qs(self.scope["query_string"].decode("latin-1"))
+        made = parse_datetime(asked.get("as_of", [""])[0].replace(" ", "+"))
+        return asked.get("rev") == [str(version)] and made is not None and clock.now() - made < FRESH
+
+    async def mail(self, rows: list[Rendered]) -> None:
+        """Tells the person whose page it is that something else waits for them now. What it is, the page asks."""
+        mine = {each.row.pk: each.row.waiting for each in rows if each.row.registered}
+        if self._own and mine.get(self._own[0], self._own[1]) != self._own[1]:
+            self._own = self._own[0], mine[self._own[0]]
+            await self.say(_waiting(self._own[1]))
+
     def _refusal(self) -> int | None:
         """Why this socket may not go on: the session ended, the person was deactivated or holds no role any more."""
         session = self.scope["session"]
@@ -96,6 +113,8 @@ class LivePage(AsyncWebsocketConsumer):
         if access.role_of(user) is None:
             return NO_RIGHT
         people.at_a_page(user, clock.now())
+        if not hasattr(self, "_own"):  # the person's own row: its key, and how much mail waits
+            self._own = Agent.objects.filter(user=user).values_list("pk", "waiting").first()
         return None
 
     async def _watch_session(self) -> None:
@@ -136,17 +155,11 @@ class RosterPage(LivePage):
     def _shows(self, page: queries.Page) -> None:
         self.profiles, self.table = page.profiles, Table(self.selection, page)
 
-    def _is_at(self, version: int) -> bool:
-        """Whether the page, by its cursor, shows this version already, and was made so lately that time alone cannot
-        have turned a word on it either."""
-        asked = parse_qs(self.scope["query_string"].decode("latin-1"))
-        made = parse_datetime(asked.get("as_of", [""])[0].replace(" ", "+"))
-        return asked.get("rev") == [str(version)] and made is not None and clock.now() - made < FRESH
-
     def shown(self) -> set[int]:
         return self.table.agents()
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
+        await self.mail(rows)
         await self.say("".join(map(self.table.step, rows)) + tail)
         if not self.table.is_a_page():
             await self.anew({})
@@ -185,6 +198,7 @@ class AgentPage(LivePage):
         return {self.pk}
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
+        await self.mail(rows)
         if any(each.row.pk == self.pk for each in rows):
             await self._send()
 
@@ -212,6 +226,49 @@ class AgentPage(LivePage):
     async def _send(self) -> None:
         self._drawn = asyncio.get_running_loop().time()
         await self.say(await in_database(showing.agent_message, self.pk))
+
+
+class BoxPage(LivePage):
+    """The mail of one agent: told that its row changed. What lies in the box is no business of the roster, so the page
+    asks for it."""
+
+    async def open(self) -> tuple[int, list[Row]]:
+        self.pk, self._notices = int(self.scope["url_route"]["kwargs"]["pk"]), None
+        version, _ = await in_database(directory.versions)
+        rows = await in_database(queries.by_keys, [self.pk], clock.now())
+        if not rows:
+            raise Agent.DoesNotExist
+        await self.say(json.dumps({"now": schemas.stamp(clock.now()), "box": not self._is_at(version)}))
+        return version, rows
+
+    def shown(self) -> set[int]:
+        return {self.pk}
+
+    async def changed(self, rows: list[Rendered], tail: str) -> None:
+        await self.mail(rows)
+        if any(each.row.registered and each.row.pk == self.pk for each in rows):
+            await self._ask()
+
+    async def anew(self, made: dict) -> None:
+        await self._ask()
+
+    async def members(self, version: int, made: dict) -> None:
+        """Who is a member changes no box."""
+
+    async def noticed(self, tail: str, notices: list[Notice]) -> None:
+        if notices != self._notices:
+            self._notices = notices
+            await self._ask()
+
+    async def seen(self, times: dict[str, str]) -> None:
+        """When its agent was seen stands nowhere on the page."""
+
+    async def _ask(self) -> None:
+        await self.say(json.dumps({"box": True}))
+
+
+def _waiting(count: int) -> str:
+    return json.dumps({"mail": {"waiting": count}})
 
 
 class Nowhere(AsyncWebsocketConsumer):

@@ -2,10 +2,11 @@
 
 from django.urls import path, re_path
 
-from .consumers import AgentPage, Nowhere, RosterPage
+from .consumers import AgentPage, BoxPage, Nowhere, RosterPage
 
 routes = [
     path("live/roster/", RosterPage.as_asgi()),
     path("live/agents/<int:pk>/", AgentPage.as_asgi()),
+    path("live/mail/<int:pk>/", BoxPage.as_asgi()),
     re_path("", Nowhere.as_asgi()),
 ]
