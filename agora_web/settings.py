@@ -68,6 +68,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "roster.views.around.around",
+                "inbox.views.news.mailbox",
             ],
         },
     }

@@ -13,6 +13,7 @@ urlpatterns = [
     # one way in, with its limits and its log: the admin has none of its own
     path("admin/login/", signing.admin_sign_in),
     path("admin/", admin.site.urls),
+    path("inbox/", include("inbox.urls")),
     path("", include("roster.urls")),
 ]
 

@@ -34,10 +34,11 @@
   }
 
   function walk(step) {
-    const rows = [...document.querySelectorAll("#rows > tr")];
-    const here = rows.indexOf(document.activeElement.closest("#rows > tr"));
+    const rows = [...document.querySelectorAll("#rows > *")];
+    const current = document.activeElement.closest("#rows > *") ?? document.querySelector("#rows > [aria-current]");
+    const here = rows.indexOf(current);
     const next = here < 0 ? rows.at(step > 0 ? 0 : -1) : rows[here + step];
-    next?.querySelector("a.id").focus({ preventScroll: true });
+    next?.querySelector("a.id, a.opens").focus({ preventScroll: true });
     next?.scrollIntoView({ block: "nearest" });
     return next;
   }

@@ -85,9 +85,23 @@
   // The line hears it too, and stops trying.
   const end = (code) => document.dispatchEvent(new CustomEvent("agora:line", { detail: { what: "ended", code } }));
 
-  async function take(text) {
+  async function swap(text) {
     const parts = region.dataset.parts;
     await htmx.swap({ sourceElement: region, target: region, swap: "none", selectOOB: parts, text, transition: false });
+  }
+
+  // The line says that there is something to be asked for, and does not carry it.
+  async function refresh() {
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+      if (answer.ok && !answer.redirected) await swap(await answer.text());
+    } catch {
+      // the line notices by itself
+    }
+  }
+
+  async function take(text) {
+    await swap(text);
     if (state === "live") return;
     say("asking", "not live · asked at ", clock(new Date()), ", again every 15 s");
     // Only the time moves from then on: a mark that is written anew is read out anew.
@@ -102,6 +116,7 @@
     else if (detail.what === "lost") lost(detail.since);
     else ended(detail.code);
   });
+  document.addEventListener("agora:ask", refresh);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && state !== "live") askIn(PATIENCE);
   });

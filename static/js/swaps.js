@@ -9,9 +9,11 @@
     const { data } = event.detail.message;
     if (typeof data !== "string" || !data.startsWith("{")) return;
     event.preventDefault(); // facts, not a fragment: nothing to swap
-    const { seen = {}, now } = JSON.parse(data);
+    const { seen = {}, now, mail, box } = JSON.parse(data);
     for (const [id, moment] of Object.entries(seen)) moveTimes(id, moment);
     document.dispatchEvent(new CustomEvent("agora:line", { detail: { what: "live" } }));
+    if (mail) document.dispatchEvent(new CustomEvent("agora:mail", { detail: mail }));
+    if (box) document.dispatchEvent(new CustomEvent("agora:box", { detail: box }));
     changed(now);
   }
 
@@ -51,14 +53,14 @@
   let walked = null;
 
   function rememberRow() {
-    const row = document.activeElement?.closest("#rows > tr");
+    const row = document.activeElement?.closest("#rows > *");
     walked = row && { row, at: [...row.parentNode.children].indexOf(row) };
   }
 
   function keepPlace() {
     if (!walked || walked.row.isConnected) return;
-    const rows = document.querySelectorAll("#rows > tr");
-    rows[Math.min(walked.at, rows.length - 1)]?.querySelector("a.id").focus({ preventScroll: true });
+    const rows = document.querySelectorAll("#rows > *");
+    rows[Math.min(walked.at, rows.length - 1)]?.querySelector("a.id, a.opens").focus({ preventScroll: true });
   }
 
   document.addEventListener("htmx:before:swap", (event) => {

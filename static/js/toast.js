@@ -1,4 +1,4 @@
-// Says who newly needs a person while the page is open. Nothing else is ever announced like this.
+// Says who newly needs a person while the page is open, and that mail came. Nothing else is ever announced like this.
 (() => {
   "use strict";
   const news = document.getElementById("news");
@@ -82,5 +82,12 @@
     if (focused) (next?.querySelector("button") ?? document.getElementById("main")).focus();
   }
 
+  // Mail is said in one toast, however much of it came: the newest word takes the place of the one before.
+  document.addEventListener("agora:toast", ({ detail }) => {
+    news.querySelector(`[data-key="${detail.key}"]`)?.remove();
+    const said = link(detail.link);
+    said.className = "";
+    show(said, detail.why).dataset.key = detail.key;
+  });
   document.addEventListener("agora:changed", compare);
 })();

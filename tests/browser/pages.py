@@ -31,6 +31,14 @@ PAGES = {
     "the events": ("/events/", False),
     "the events of nobody": ("/events/?agent=access-nobody&from=x", False),
     "the anomalies": ("/anomalies/", False),
+    "an inbox": ("/inbox/", True),
+    "an empty box": ("/inbox/archive/", True),
+    "what was sent": ("/inbox/sent/", True),
+    "a message": ("/inbox/m/1/", True),
+    "a message between others": ("/inbox/m/3/", True),
+    "the mail of another": ("/inbox/of/access-live/", True),
+    "a letter that is written": ("/inbox/write/?to=access-live,access-dormant,access-nobody", False),
+    "an answer that is written": ("/inbox/write/?reply=1", False),
     "no held edges": ("/guard/", False),
     "the admin": ("/admin/", False),
     "the admin's list": ("/admin/roster/agent/?liveness_mode__exact=async", False),
@@ -55,3 +63,15 @@ def people(hub) -> None:
     for session in ("one", "two", "one", "two"):
         doubled.post("/api/heartbeat", json={"session": session, "host": "harbor"}).raise_for_status()
     hub.command("shell", "-c", PREPARE)
+    mail(hub)
+
+
+def mail(hub) -> None:
+    """Messages to and from the first admin, and one between others. They are the first ones of the hub, #1 to #3."""
+    writer = hub.client(hub.register("access-writer", liveness_mode="async"))
+    for sender, to, more in (
+        (writer, "admin", {"subject": "A question " * 12, "importance": "high", "body": "May I?\n\n\tmake clean"}),
+        (hub.client(), ["access-dormant", "access-live"], {"subject": "To both", "in_reply_to": 1}),
+        (writer, "access-live", {"importance": "low"}),
+    ):
+        sender.post("/api/messages", json={"to": to, "body": "hello", **more}).raise_for_status()

@@ -1,0 +1,97 @@
+"""How the pages say mail: states, recipients and bodies, in words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import datetime
+
+from django import template
+from django.template.defaultfilters import pluralize
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from inbox import rules
+from roster.templatetags.agora import visible, when
+
+register = template.Library()
+KEPT = re.compile(r"([\n\t])")
+STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
+STATES = {
+    rules.WAITING: "waiting",
+    rules.LEASED: "taken",
+    rules.ACKED: "acked",
+    rules.DEAD: "not delivered",
+    rules.ARCHIVED: "acked, archived",
+}
+RESULTS = {
+    "acked": "done",
+    "already_acked": "done before",
+    "dead": "not delivered in time, so there is nothing to be done with",
+    "unknown": "not in your inbox",
+}
+CODES = {
+    "live": "has it now",
+    "draining": "has it now, finishes its work and leaves the fleet then",
+    "dormant": "gets it when it wakes",
+    "silent": "gets it when it is heard again",
+    "unknown": "gets it once it is heard",
+    "disabled": "gets it once somebody enables it",
+}
+
+
+@register.filter
+def state_word(state: str) -> str:
+    return STATES.get(state, state)
+
+
+@register.filter
+def tally_words(tally: dict[str, int]) -> str:
+    """How a sent message stands with all it went to: one word for one recipient, else how many of each."""
+    if sum(tally.values()) == 1:
+        return state_word(next(iter(tally)))
+    return ", ".join(f"{n} {state_word(state)}" for state, n in tally.items())
+
+
+@register.filter
+def tally(lines) -> dict[str, int]:
+    """How many of the lines of a message are in which state."""
+    return dict(Counter(line.state for line in lines))
+
+
+@register.filter
+def code_words(code: str) -> str:
+    """What a recipient's code in a receipt means for the letter."""
+    return CODES.get(code, "gets it when it returns")
+
+
+@register.filter
+def seen(text: str) -> str:
+    """Foreign text where no element can be, such as the title of a page: every unseen character made visible."""
+    return visible(text)
+
+
+@register.filter
+def written(body: str) -> SafeString:
+    """The text of a message: its own line breaks and tabs, every other unseen character made visible, nothing acting."""
+    text = body.replace("\r\n", "\n")
+    return format_html("{}", "".join(part if KEPT.fullmatch(part) else visible(part) for part in KEPT.split(text)))
+
+
+@register.simple_tag(takes_context=True)
+def timed(context: template.Context, sentence: str) -> SafeString:
+    """A sentence that programs are told too, its times as a reader reads them."""
+    parts = STAMP.split(sentence)
+    return format_html_join(
+        "", "{}", ((when(context, _moment(part)) if n % 2 else visible(part),) for n, part in enumerate(parts))
+    )
+
+
+def _moment(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp)
+
+
+def acked(results: list[str]) -> str:
+    """What an ack did, in a sentence."""
+    told = [f"{n} message{pluralize(n)} {RESULTS[result]}" for result, n in Counter(results).items()]
+    return f"{', '.join(told)}."
