@@ -1,5 +1,8 @@
 """Start-up checks: what would make the hub lie or leak is said before it runs."""
 
+import sqlite3
+from contextlib import closing
+
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 from redis.connection import parse_url
@@ -47,3 +50,18 @@ def connections_are_not_kept(app_configs, **kwargs):
     if database.get("CONN_MAX_AGE") == 0 and pooled:
         return []
     return [Error("CONN_MAX_AGE must be 0, and PostgreSQL must have its pool.", id="agora.E005")]
+
+
+@register(Tags.compatibility)
+def sqlite_has_full_text(app_configs, **kwargs):
+    """Some builds of SQLite lack it, and there the first migration that needs it would fail half way."""
+    if settings.DATABASES["default"]["ENGINE"] != "django.db.backends.sqlite3":
+        return []
+    with closing(sqlite3.connect(":memory:")) as line:
+        try:
+            line.execute("CREATE VIRTUAL TABLE words USING fts5(body)")
+        except sqlite3.OperationalError:
+            return [
+                Error("Python's SQLite must have its FTS5 extension, or DATABASE_URL name PostgreSQL.", id="agora.E006")
+            ]
+    return []

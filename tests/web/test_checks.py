@@ -1,5 +1,6 @@
 """What would make the hub fail later is said before it starts."""
 
+import sqlite3
 from types import SimpleNamespace
 
 import pytest
@@ -31,3 +32,18 @@ def test_connections_that_would_be_kept_are_refused_at_the_start_F094(monkeypatc
     ours |= change
     (refusal,) = checks.connections_are_not_kept(None)
     assert refusal.id == "agora.E005"
+
+
+def test_a_sqlite_without_full_text_is_refused_at_the_start_unless_it_is_not_used(monkeypatch):
+    monkeypatch.setattr(checks, "settings", SimpleNamespace(DATABASES={"default": database("sqlite:///hub.sqlite3")}))
+    assert checks.sqlite_has_full_text(None) == []
+
+    class Lacking(sqlite3.Connection):
+        def execute(self, statement):
+            raise sqlite3.OperationalError("no such module: fts5")
+
+    monkeypatch.setattr(sqlite3, "connect", lambda name: Lacking(name))
+    (refusal,) = checks.sqlite_has_full_text(None)
+    assert refusal.id == "agora.E006"
+    monkeypatch.setattr(checks, "settings", SimpleNamespace(DATABASES={"default": database("postgresql://agora@/hub")}))
+    assert checks.sqlite_has_full_text(None) == []
