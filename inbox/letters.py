@@ -43,5 +43,9 @@ class Letter:
 def addressed(to: str | list[str]) -> tuple[tuple[str, ...], bool]:
     """The recipients that ``to`` names, each once and in its order, and whether it is an address of many."""
     if isinstance(to, str):
-        return (to,), to == EVERYBODY or to.startswith(GROUP)
+        return (to,), is_many(to)
     return tuple(dict.fromkeys(to)), False
+
+
+def is_many(address: str) -> bool:
+    return address == EVERYBODY or address.startswith(GROUP)
