@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Path, Query, Router
 
 from roster import auth
 from roster.errors import Invalid
@@ -21,6 +21,7 @@ from .services.sending import Outgoing, sends
 
 router = Router(tags=["mail"])
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
+Number = Annotated[int, Path(ge=1, le=2**63 - 1)]  # a message can have
 State = Literal["pending", "waiting", "leased", "acked", "dead", "archived", "all"]
 
 
@@ -84,7 +85,7 @@ async def post_release(request: HttpRequest, id: str, body: schemas.Release):
 
 
 @router.get("/messages/{seq}", auth=auth.reader, summary="One message")
-async def get_message(request: HttpRequest, seq: int):
+async def get_message(request: HttpRequest, seq: Number):
     """For its sender, its recipients and managers. Reading it changes nothing."""
     return reply(await in_database(_message, request, seq))
 
@@ -105,7 +106,7 @@ def _seen(request: HttpRequest, seq: int, look: Callable[[access.View], Any]) ->
 
 
 @router.post("/messages/{seq}/read", auth=auth.reader, summary="Mark a message read in one's own inbox")
-async def post_read(request: HttpRequest, seq: int, body: schemas.Nothing = schemas.Nothing()):
+async def post_read(request: HttpRequest, seq: Number, body: schemas.Nothing = schemas.Nothing()):
     """Nobody else can see it, and it is no ack."""
     read_at = await in_database(reading.mark_read, request.auth, seq, request.received_at, _as(request))
     return reply({"seq": seq, "read_at": schemas.stamp(read_at)})
@@ -113,7 +114,10 @@ async def post_read(request: HttpRequest, seq: int, body: schemas.Nothing = sche
 
 @router.get("/threads/{seq}", auth=auth.reader, summary="A thread, oldest first")
 async def get_thread(
-    request: HttpRequest, seq: int, after: int = Query(0, ge=0, le=2**63 - 1), limit: int = Query(100, ge=1, le=500)
+    request: HttpRequest,
+    seq: Number,
+    after: int = Query(0, ge=0, le=2**63 - 1),
+    limit: int = Query(100, ge=1, le=500),
 ):
     """The messages of it that the caller may read; a thread goes by the number of its first."""
     return reply(await in_database(_thread, request, seq, after, limit))

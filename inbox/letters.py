@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 GROUP = "group:"
 EVERYBODY = "live"
@@ -35,7 +35,7 @@ class Letter:
 
     def digest(self) -> str:
         """What tells this letter from any other that comes under the same Idempotency-Key."""
-        expires = self.expires_at.isoformat() if self.expires_at else None
+        expires = self.expires_at.astimezone(UTC).isoformat() if self.expires_at else None
         told = [list(self.to), self.many, self.body, self.subject, self.in_reply_to, self.importance, expires]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
@@ -21,6 +21,15 @@ Seconds = Annotated[int, Field(ge=rules.SHORTEST_LEASE, le=rules.LONGEST_LEASE, 
 Seqs = Annotated[list[Seq], Field(min_length=1, max_length=500)]
 Key = Annotated[str, Field(min_length=1, max_length=32)]
 Name = Annotated[str, Field(min_length=1, max_length=72)]
+
+
+def in_utc(moment: datetime) -> datetime:
+    """The moment in UTC. One at the end of the calendar, in a zone that lags behind, has none: no database could store
+    it, and it would fail all the letters that are written beside it."""
+    try:
+        return aware(moment).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is beyond the calendar") from None
 
 
 class Strict(Schema):
@@ -46,7 +55,7 @@ class Send(Strict):
     subject: Annotated[str, Field(max_length=rules.LONGEST_SUBJECT)] = ""
     in_reply_to: Seq | None = None
     importance: Literal["low", "normal", "high"] = "normal"
-    expires_at: Annotated[datetime, AfterValidator(aware)] | None = None
+    expires_at: Annotated[datetime, AfterValidator(in_utc)] | None = None
 
     def letter(self) -> letters.Letter:
         to, many = letters.addressed(self.to)

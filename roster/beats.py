@@ -143,15 +143,16 @@ def _take_status(agent, said: Said, word: str) -> None:
 
 
 def _take_session(agent, said: Said, at: datetime, change: Change, source: str) -> None:
-    """A session that nobody heard before takes over with its first heartbeat; a call alone takes nothing away, since
-    two calls may well be under way at once (F072, P19)."""
-    were = _rivals(agent, at)
-    if said.session and said.session not in agent.heard:
+    """A session takes over with its first heartbeat; a call alone takes nothing away, since two calls may well be under
+    way at once (F072, P19)."""
+    were, beat = _rivals(agent, at), source == HEARTBEAT
+    if said.session and not (heard.greeted(agent.heard, said.session) if beat else said.session in agent.heard):
         change.news = True
-        if source == HEARTBEAT and agent.heard:
+        others = {key: entry for key, entry in agent.heard.items() if key != said.session}
+        if beat and others:
             change.began = said.session
-            change.note("session_replaced", heard.latest(agent.heard), said.session)
-    agent.heard = heard.hear(agent.heard, said.session, said.host, at)
+            change.note("session_replaced", heard.latest(others), said.session)
+    agent.heard = heard.hear(agent.heard, said.session, said.host, at, beat)
     change.news |= were != _rivals(agent, at)
 
 

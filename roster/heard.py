@@ -1,7 +1,8 @@
 """The sessions an agent named in its heartbeats: pure functions over a small mapping, standard library only.
 
-The mapping is ``{key: {"host", "first", "last"}}`` with times in RFC 3339. It answers two questions: does a sign-off
-really end the agent (P16), and do two processes share one identity (P15)?
+The mapping is ``{key: {"host", "first", "last"}}`` with times in RFC 3339; an entry is marked ``called`` while its
+session was heard by other calls alone. It answers three questions: does a sign-off really end the agent (P16), do two
+processes share one identity (P15), and does a heartbeat begin a session (F072)?
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ REMEMBERED = 8  # sessions; enough to name the rivals, small enough for every he
 RECENT = timedelta(minutes=10)
 
 
-def hear(heard: dict, key: str | None, host: str | None, at: datetime) -> dict:
-    """The mapping after a heartbeat from session ``key``; without a key nothing is known and nothing changes."""
+def hear(heard: dict, key: str | None, host: str | None, at: datetime, beat: bool = True) -> dict:
+    """The mapping after a heartbeat, or else another call, from session ``key``; without a key nothing is known and
+    nothing changes."""
     if not key:
         return heard
     now = at.isoformat()
     known = heard.get(key)
     entry = {"host": host or (known or {}).get("host", ""), "first": known["first"] if known else now, "last": now}
+    if not beat and not (known and greeted(heard, key)):
+        entry["called"] = True
     kept = sorted((item for item in heard.items() if item[0] != key), key=lambda item: item[1]["last"])
     return dict(kept[-(REMEMBERED - 1) :]) | {key: entry}
+
+
+def greeted(heard: dict, key: str) -> bool:
+    """Whether session ``key`` has sent a heartbeat."""
+    return key in heard and "called" not in heard[key]
 
 
 def latest(heard: dict) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from inbox import receipts, refusals
+from inbox import receipts, refusals, rules
 from inbox.letters import Letter
 from inbox.models import Delivery, Message, SendKey
 from roster import access
@@ -138,7 +138,7 @@ class Post:
             return None
         thread = self.threads.get((aim.sender, parent))
         if thread is None:
-            raise Invalid("in_reply_to", f"there is no message {parent} that you may read")
+            raise Invalid("in_reply_to", f"there is no message {parent} that you may answer")
         return thread
 
     def _lines(self, letter: Letter, aim: Aim, at: datetime) -> tuple[dict[int, str], list[dict]]:
@@ -191,13 +191,15 @@ def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tupl
 
 
 def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int]:
-    """By sender and the message it answers: the thread, where the sender may read that message."""
+    """By sender and the message it answers: the thread, where the sender may read that message. Nobody answers a
+    notice: behind it is only the hub, and a chain of answers has to end (P30)."""
     parents = {each.letter.in_reply_to for each, _ in aimed if each.letter.in_reply_to is not None}
     if not parents:
         return {}
-    threads = dict(Message.objects.filter(pk__in=parents).values_list("pk", "thread"))
-    wrote = Message.objects.filter(pk__in=parents).values_list("sender", "pk")
-    got = Delivery.objects.filter(message__in=parents, recipient__in={aim.sender for _, aim in aimed})
+    letters = Message.objects.filter(pk__in=parents, kind=rules.MAIL)
+    threads = dict(letters.values_list("pk", "thread"))
+    wrote = letters.values_list("sender", "pk")
+    got = Delivery.objects.filter(message__in=list(threads), recipient__in={aim.sender for _, aim in aimed})
     return {(who, seq): threads[seq] for who, seq in [*wrote, *got.values_list("recipient", "message")]}
 
 

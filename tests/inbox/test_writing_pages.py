@@ -130,7 +130,7 @@ def test_an_answer_goes_to_the_sender_into_the_thread_and_shows_what_it_answers(
 def test_nobody_answers_a_foreign_message_nor_the_hub_itself_p30(vera, fleet):
     foreign = post.send(fleet["echo"], "analyst", timezone.now()).seq
     assert 'name="reply"' not in vera.get(f"/inbox/write/?reply={foreign}").content.decode()
-    assert "may read" in sends(vera, 422, reply=foreign).content.decode()
+    assert "may answer" in sends(vera, 422, reply=foreign).content.decode()
     sends(vera, to="analyst", expires="1h")
     post.sweep(timezone.now() + timedelta(hours=2))
     notice = post.notices("vera")[0].seq

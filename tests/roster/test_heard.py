@@ -34,6 +34,15 @@ def test_a_session_keeps_its_first_time_and_its_host():
     assert known == {"one": {"host": "host-of-one", "first": at(0).isoformat(), "last": at(60).isoformat()}}
 
 
+def test_a_session_that_only_called_has_not_greeted_yet():
+    """Its first heartbeat is still to come; once it came, a call takes nothing back."""
+    called = heard.hear({}, "one", None, at(0), beat=False)
+    assert not heard.greeted(called, "one") and not heard.greeted(heard.hear(called, "one", None, at(1), False), "one")
+    greeted = heard.hear(called, "one", None, at(2))
+    assert heard.greeted(greeted, "one") and heard.greeted(heard.hear(greeted, "one", None, at(3), False), "one")
+    assert not heard.greeted(greeted, "two")
+
+
 def test_only_the_sessions_heard_last_are_remembered():
     known = told(*((f"s{i}", i) for i in range(20)))
     assert list(known) == [f"s{i}" for i in range(12, 20)]
