@@ -21,7 +21,9 @@ HISTORY = {  # as many rows as the hub has had days: nothing may depend on their
 }  # fmt: skip
 MAIL = {  # as many rows as the fleet has written letters: nothing may depend on their number
     "message": ("", "?p=2", "?p=3", "?from=agent-000000", "?from=agent-000077", "?from=hub", "?from=nobody-at-all",
-                "?to=agent-000000", "?to=agent-000077", "?to=agent-000000&from=agent-000000"),
+                "?to=agent-000000", "?to=agent-000077", "?to=agent-000000&from=agent-000000",
+                "?q=report", "?q=build-000123", "?q=nightly+passed+build-000123", "?q=nobody-at-all", "?q=%2377",
+                "?q=report&from=agent-000077"),
     "delivery": ("", "?p=2", "?p=3", "?of=agent-000000", "?of=agent-000077", "?of=agent-000077&p=2",
                  "?of=nobody-at-all", "?state=dead", "?state=waiting", "?state=leased", "?of=agent-000000&state=dead",
                  "?of=agent-000000&state=archived", "?message=77", "?message=9999999999"),

@@ -11,17 +11,22 @@ from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from inbox import access, rules
+from inbox import access, phrases, rules
 from inbox.models import Delivery, Message
+from inbox.queries import wordindex
+from inbox.queries.search import BEYOND
 from inbox.services import archiving, looks
 from roster import clock
 from roster.admin.base import ReadOnlyAdmin
 from roster.admin.paging import KeyList, OnePageActionForm
+from roster.errors import Invalid
+from roster.services.batch import among
 from roster.templatetags.agora import plain, visible
 
-from .filters import InboxOf, Numbered, OfMessage, OfThread, SentBy, SentTo, StateFilter
+from .filters import InboxOf, Numbered, OfMessage, OfThread, SentBy, SentTo, StateFilter, number
 
 NAMED = 20  # deliveries that the page of a message names
+FOUND = 1000  # messages that a search finds
 NONE = "-"
 SUBJECT = 80  # characters of it in a list
 
@@ -57,6 +62,11 @@ class MessageAdmin(MailAdmin):
     about = "What was written, for good. Who looks into the mail of others here is named in the journal."
     list_display = ("seq", "sent_at", "sent_by", "to", "titled", "kind", "importance", "size")
     list_filter = (SentBy, SentTo, OfThread)
+    search_fields = ("words",)  # says that there is a search, which is not Django's
+    search_help_text = (
+        f"Finds the newest {FOUND:,} messages that have all the words, the last one as far as it is typed; #12 finds that"
+        " message. A search is named in the journal, its words are not."
+    )
     ordering = ("-seq",)
     fields = ("sent_by", "deliveries", "whole_subject", "text", "sent_at", "answers", "others", "kind", "importance",
               "expires_at", "size")  # fmt: skip
@@ -76,6 +86,19 @@ class MessageAdmin(MailAdmin):
         if message and not (me and access.own_view(me.pk).messages.filter(pk=message.pk).exists()):
             looks.audit_message(request.user.username, message.pk, clock.now())
         return message
+
+    def get_search_results(self, request, messages, term):
+        if not (term := term.strip()):
+            return messages, False
+        if term.startswith("#"):
+            return messages.filter(pk=number(term)), False
+        try:
+            words = phrases.asked(term)
+        except Invalid as why:
+            self.message_user(request, why.message, "warning")
+            return messages.none(), False
+        looks.audit_search(request.user.username, clock.now())
+        return messages.filter(pk__in=among(wordindex.proposed(words, BEYOND, FOUND), "bigint")), False
 
     @admin.display(description="from")
     def sent_by(self, message):

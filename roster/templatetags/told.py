@@ -46,6 +46,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
     "mail_dead": "mail not delivered",
     "mail_archived": "mail put away",
     "inbox_looked_at": "mail looked at",
+    "mail_searched": "everybody’s mail searched",
     "group_edited": "group edited",
     "sign_in_link": "sign-in link made",
     "signed_in": "signed in",
@@ -56,7 +57,7 @@ WHAT: dict[str, str | Callable[[Event], str]] = {
 KINDS = {
     "agents": ("presence", "activity", "settings", "session_replaced", "signed_off", "clock_skew"),
     "the fleet": ("registered", "edited", "profile_edited", "node_enrolled", "token_issued", "token_revoked"),
-    "mail": ("mail_dead", "mail_archived", "inbox_looked_at", "group_edited"),
+    "mail": ("mail_dead", "mail_archived", "inbox_looked_at", "mail_searched", "group_edited"),
     "people": ("signed_in", "sign_in_link", "role_given", "person_edited"),
     "the hub": ("hub_started", "clock_stepped", "edges_held", "hold_released"),
 }

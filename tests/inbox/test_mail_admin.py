@@ -182,6 +182,55 @@ def test_mail_is_found_by_who_and_thread_and_state_f110(some, asked, found):
     assert mail(some, asked) == found.split()
 
 
+@pytest.fixture
+def written(boss):
+    """Words here and there; the newest has none of them."""
+    letter(1, "echo", "iris", subject="The nightly build", body="All green.")
+    letter(2, "iris", "nova", subject="Lunch", body="Green soup, after the build.")
+    letter(3, "echo", "nova", subject="Nightly", body="No builds tonight.")
+    letter(4, "nova", "echo", subject="Something else", body="Nothing.")
+    return boss
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("q=green", "2 1"),
+        ("q=Nightly", "3 1"),
+        ("q=green+nightly", "1"),
+        ("q=buil", "3 2 1"),
+        ("q=build+green", "2 1"),
+        ("q=green&from=iris", "2"),
+        ("q=%233", "3"),
+        ("q=3", ""),
+        ("q=absent", ""),
+        ("q=green+OR+nightly", ""),
+        ("q=%22", ""),
+        ("q=%00", "4 3 2 1"),
+        ("q=" + "x" * 201, ""),
+        ("q=", "4 3 2 1"),
+    ],
+)
+def test_messages_are_found_by_their_words_f110(written, asked, found):
+    assert mail(written, f"message/?{asked}") == found.split()
+
+
+def test_a_search_finds_the_newest_and_no_more(written, monkeypatch):
+    monkeypatch.setattr("inbox.admin.mail.FOUND", 2)
+    assert mail(written, "message/?q=build") == ["3", "2"]
+
+
+def test_who_searches_everybodys_mail_is_named_in_the_journal_once_without_the_words(written):
+    for asked in ("q=green", "q=soup", "q=%232"):
+        written.get(f"/admin/inbox/message/?{asked}")
+    (event,) = Event.objects.filter(kind="mail_searched")
+    assert (event.by, event.agent, event.before, event.after, event.reason) == ("boss", None, None, None, "")
+
+
+def test_a_search_for_no_word_says_so(written):
+    assert "holds no letter and no digit" in written.get("/admin/inbox/message/?q=!!").content.decode()
+
+
 @pytest.mark.parametrize("asked", ["?state=acked", "?state=archived", "?state=x", "?message=one", "?message=%C2%B2"])
 def test_a_filter_that_makes_no_sense_is_left_out_of_the_list(some, asked):
     assert some.get(f"/admin/inbox/delivery/{asked}").status_code == 302
