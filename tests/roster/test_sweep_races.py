@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import threading
 from functools import partial
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.models import F
 
 from roster import access, plans
@@ -16,33 +15,11 @@ from roster.errors import Conflict
 from roster.models import Agent, Anomaly, Event, SweepRun
 from roster.services import presence, sweeps, uptime
 from tests import make
+from tests.together import at_once
 
 from .fleet import edges, many, minutes, open_anomalies, seconds, sweep, word
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def at_once(*acts) -> list:
-    """The outcomes of ``acts``, begun together, each on a thread and a database connection of its own."""
-    gate, outcomes = threading.Barrier(len(acts)), [None] * len(acts)
-
-    def run(i, act):
-        try:
-            gate.wait(10)
-            outcomes[i] = act()
-        except Exception as error:
-            outcomes[i] = error
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=each) for each in enumerate(acts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    failed = [each for each in outcomes if isinstance(each, Exception)]
-    assert not failed, failed
-    return outcomes
 
 
 @pytest.mark.core
