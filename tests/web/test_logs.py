@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 from django.utils import timezone
 
+from inbox import plans
+from inbox.services import sweeping
 from roster.models import Event, SweepRun
 from roster.offload import in_database
 from roster.services import guard, sweeps, tokens
@@ -78,8 +81,6 @@ async def test_a_sweep_that_fails_on_what_an_agent_sent_is_recorded_and_the_next
     transactional_db, monkeypatch, now
 ):
     """An exception whose text holds a NUL and 2 MB: the run is failed, by the name of the error, and all goes on."""
-    from datetime import timedelta
-
     from roster import states
 
     plan = sweeps.Plan("dormancy", sweeps.Q(liveness_mode__in=states.PERSISTENT), timedelta(minutes=5))
@@ -150,3 +151,36 @@ async def test_registering_enrolling_and_signing_in_are_in_the_journal_P73(api, 
     kinds = await in_database(lambda: list(Event.objects.values_list("kind", "by")))
     assert {"registered", "node_enrolled", "signed_in", "token_issued"} <= {kind for kind, _ in kinds}
     assert ("node_enrolled", "mira") in kinds and ("signed_in", "vera") in kinds
+
+
+async def test_no_letter_and_no_lease_is_logged_or_journaled_P68(api, fleet, logged):
+    """Sent, refused, taken, settled, looked at by a manager, given up; the journal is open to everybody who reads."""
+    own, key = bearer(fleet.agent), "key-of-the-letter"
+    letter = {"to": "echo", "subject": "quiet subject", "body": "quiet body"}
+    late = letter | {"expires_at": (timezone.now() + timedelta(hours=1)).isoformat()}
+    again = letter | {"body": "quiet other body"}
+    for said in (
+        letter,
+        again,
+        late,
+        letter | {"to": "nobody"},
+        letter | {"kind": "quiet kind"},
+        letter | {"body": "quiet\0"},
+    ):
+        await api.post("/api/messages", json=said, headers=own | ({"Idempotency-Key": key} if said is not late else {}))
+    lease = (await api.post("/api/agents/echo/inbox/drain", json={"limit": 1}, headers=own)).json()["lease"]
+    for token in (fleet.agent, fleet.bram, fleet.manager, "agora_a_" + "x" * 43):
+        for path in ("messages/1", "threads/1", "agents/echo/inbox?state=all"):
+            await api.get(f"/api/{path}", headers=bearer(token))
+        for slug in ("echo", "bram"):
+            for call in ("extend", "release", "ack"):
+                body = {"lease": lease} | ({"seqs": [1]} if call == "ack" else {})
+                await api.post(f"/api/agents/{slug}/inbox/{call}", json=body, headers=bearer(token))
+    run = await in_database(sweeping.run, plans.PLAN, timezone.now() + timedelta(hours=2))
+    assert run.edges >= 2  # given up, and its sender told
+    said = logged()
+    told = (await api.get("/api/events?limit=500", headers=own)).json()["events"]
+    assert {"mail_dead", "inbox_looked_at"} <= {each["kind"] for each in told}
+    assert "authentication failed: GET /api/messages/1 from" in said
+    for secret in ("quiet", key, lease):
+        assert secret not in said and secret not in str(told), secret
