@@ -192,15 +192,17 @@ def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tupl
 
 def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int]:
     """By sender and the message it answers: the thread, where the sender may read that message. Nobody answers a
-    notice: behind it is only the hub, and a chain of answers has to end (P30)."""
+    notice: behind it is only the hub, and a chain of answers has to end (P30). A missing message costs what a foreign one
+    does (P61)."""
     parents = {each.letter.in_reply_to for each, _ in aimed if each.letter.in_reply_to is not None}
     if not parents:
         return {}
     letters = Message.objects.filter(pk__in=parents, kind=rules.MAIL)
     threads = dict(letters.values_list("pk", "thread"))
     wrote = letters.values_list("sender", "pk")
-    got = Delivery.objects.filter(message__in=list(threads), recipient__in={aim.sender for _, aim in aimed})
-    return {(who, seq): threads[seq] for who, seq in [*wrote, *got.values_list("recipient", "message")]}
+    got = Delivery.objects.filter(message__in=parents, recipient__in={aim.sender for _, aim in aimed})
+    read = [*wrote, *got.values_list("recipient", "message")]
+    return {(who, seq): threads[seq] for who, seq in read if seq in threads}
 
 
 def _deliveries(draft: Draft) -> list[Delivery]:
