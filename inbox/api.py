@@ -16,6 +16,7 @@ from roster.offload import committed, in_database
 from roster.replies import known, reply
 
 from . import access, queries, schemas
+from .queries import search
 from .services import leases, looks, reading
 from .services.sending import Outgoing, sends
 
@@ -129,6 +130,22 @@ def _thread(request: HttpRequest, number: int, after: int, limit: int) -> dict:
     found = _seen(request, number, look)
     more = found[limit - 1].seq if len(found) > limit else None
     return {"thread": number, "messages": [schemas.letter(each) for each in found[:limit]], "next": more}
+
+
+@router.get("/search", auth=auth.reader, summary="Look for words in one's own mail")
+async def get_search(
+    request: HttpRequest,
+    q: str = "",
+    before: int | None = Query(None, ge=1, le=2**63 - 1),
+    limit: int = Query(20, ge=1, le=500),
+):
+    """Newest first; `next` is the `before` of the following page."""
+    return reply(await in_database(_search, request, q, before, limit))
+
+
+def _search(request: HttpRequest, q: str, before: int | None, limit: int) -> dict:
+    agent = access.reader(request.auth, _as(request))
+    return schemas.found(search.find(agent, q, before=before, limit=limit))
 
 
 def _hand(request: HttpRequest, slug: str) -> leases.Hand:

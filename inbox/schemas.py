@@ -14,6 +14,7 @@ from roster.schemas import aware
 from roster.stamps import stamp
 
 from . import letters, queries, rules
+from .queries import search
 from .services.leases import Drained
 
 Seq = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -164,4 +165,23 @@ def letter(each: queries.Letter) -> dict:
             {"to": line.to, "addressed_as": line.addressed_as, "state": line.state, "reason": line.dead_reason or None}
             for line in each.lines
         ],
+    }
+
+
+def found(page: search.Found) -> dict:
+    return {
+        "hits": [
+            {
+                "seq": hit.seq,
+                "thread": hit.thread,
+                "from": hit.sender,
+                "to": list(hit.to),
+                "more": hit.more,
+                "subject": hit.subject,
+                "sent_at": stamp(hit.sent_at),
+                "context": "".join(f"[{piece.text}]" if piece.hit else piece.text for piece in hit.context),
+            }
+            for hit in page.hits
+        ],
+        "next": page.next,
     }

@@ -18,6 +18,7 @@ from tests.web.test_registry import AGENT
 
 TEXT = (ROOT / "docs" / "api.md").read_text()
 RIGHTS = [cells(line) for line in TEXT.splitlines() if re.match(r"\| `[A-Z]+ /api", line)]
+READS = ("agents/echo/inbox", "messages/1", "threads/1", "search?q=hello")
 BY_NAME = ("/api/heartbeat", "/api/messages")  # the node says in a header whom it speaks for
 ABOUT = {
     "echo itself": "echo",
@@ -83,6 +84,8 @@ def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
         "/api/agents/{id}/inbox/release": {"lease": lease},
     }
     body = bodies.get(method, bodies.get(path))
+    if path == "/api/search":
+        return {"params": {"q": "hello"}}
     return {} if body is None else {"json": body}
 
 
@@ -113,9 +116,9 @@ async def test_every_field_that_the_mail_calls_give_is_described(api, fleet):
     section = TEXT.partition("\n## Mail\n")[2].partition("\n## ")[0]
     own, letter = bearer(fleet.agent), {"to": ["echo", "mira"], "body": "hello"}
     answers = [await api.post("/api/messages", json=letter, headers=own)]
-    answers += [await api.get(f"/api/{path}", headers=own) for path in ("agents/echo/inbox", "messages/1", "threads/1")]
+    answers += [await api.get(f"/api/{path}", headers=own) for path in READS]
     answers += [await api.post(f"/api/{path}", headers=own) for path in ("agents/echo/inbox/drain", "messages/1/read")]
-    ack = {"seqs": [1], "lease": answers[4].json()["lease"]}
+    ack = {"seqs": [1], "lease": answers[5].json()["lease"]}
     answers += [await api.post("/api/agents/echo/inbox/ack", json=ack, headers=own)]
     assert all(each.is_success for each in answers)
     told = set().union(*(names(each.json()) for each in answers))

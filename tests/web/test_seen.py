@@ -25,6 +25,7 @@ MOVES = {
     ("GET", "/api/messages/{seq}"): None,
     ("POST", "/api/messages/{seq}/read"): None,
     ("GET", "/api/threads/{seq}"): None,
+    ("GET", "/api/search"): None,
     ("POST", "/api/agents/{id}/inbox/drain"): "own_call",
     ("POST", "/api/agents/{id}/inbox/extend"): "own_call",
     ("POST", "/api/agents/{id}/inbox/release"): "own_call",
