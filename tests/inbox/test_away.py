@@ -104,9 +104,9 @@ def test_mail_of_a_month_is_all_there_p23(now, soak):
         for part in range(a_day):
             at = max(at, now + timedelta(days=day, hours=24 * part / a_day))
             sent.append(post.send(writers[len(sent) % 3], "echo", at, f"{len(sent)}").seq)
-            uptime.mark(at)
-            post.sweep(at)
-            sweep_all(at)
+        uptime.mark(at)
+        post.sweep(at)
+        sweep_all(at)
         if day in down:
             at += down[day]
             assert uptime.begin(at, 5).up_at == at
