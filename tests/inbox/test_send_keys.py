@@ -32,7 +32,7 @@ async def test_the_same_letter_gets_the_same_answer_and_another_one_is_refused_p
     headers = bearer(scribe, **{"Idempotency-Key": "notes-7"})
     letter = {"to": "echo", "body": "hello", "subject": "notes"}
     first, again = [await api.post("/api/messages", json=letter, headers=headers) for _ in range(2)]
-    assert (first.status_code, again.status_code) == (201, 201) and first.content == again.content
+    assert (first.status_code, again.status_code) == (201, 201) and first.json() == again.json()
     for other in ({"body": "hello "}, {"to": ["echo", "scribe"]}, {"subject": ""}, {"importance": "high"}):
         refused = await api.post("/api/messages", json=letter | other, headers=headers)
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "key_reused"), other
