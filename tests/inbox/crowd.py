@@ -9,6 +9,7 @@ from inbox.services import leases, sending
 from roster import access
 from roster.models import Agent
 from tests import make
+from tests.inbox import post
 
 
 class Reader:
@@ -22,12 +23,16 @@ class Reader:
         """Its hand in its own inbox at ``now``."""
         return leases.Hand(self.who, self.agent.slug, now)
 
+    def drain(self, now: datetime, limit: int = 50, seconds: int = 120, session: str = "") -> dict:
+        """What a drain hands over, as the API gives it."""
+        return post.drain(self.token, self.agent.slug, now, limit, seconds, session)
+
 
 def outgoing(sender: Agent, to: list[str], at: datetime, body: str = "hello", key: str | None = None, **more):
     return sending.Outgoing(letters.Letter(tuple(to), body, **more), at, sender=sender.pk, key=key)
 
 
-def post(sender: Agent, to: list[str], at: datetime, body: str = "hello", **more) -> sending.Sent:
+def write(sender: Agent, to: list[str], at: datetime, body: str = "hello", **more) -> sending.Sent:
     """One send, in a transaction of its own; raises its refusal."""
     (outcome,) = sending.record([outgoing(sender, to, at, body, **more)])
     if isinstance(outcome, Exception):

@@ -9,7 +9,7 @@ from inbox.services import leases, settling
 from roster.errors import Conflict
 from roster.models import Agent
 from tests import make
-from tests.inbox.crowd import Reader, post
+from tests.inbox.crowd import Reader, write
 from tests.roster.fleet import seconds
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +20,8 @@ def reader(now) -> Reader:
     """With one message, which it took for ten seconds as ``reader.lease``."""
     sender, _ = make.agent("scribe", now)
     reader = Reader("echo", now)
-    post(sender, ["echo"], now)
-    reader.lease = leases.drain(reader.at(now), 10, 10).lease.key
+    write(sender, ["echo"], now)
+    reader.lease = reader.drain(now, 10, 10)["lease"]
     return reader
 
 
@@ -38,7 +38,7 @@ def test_an_ack_comes_too_late_also_where_another_session_holds_the_message_f028
     if swept:
         settling.settle_inbox(reader.agent.pk, late)
     assert _refused(lambda: leases.ack(reader.at(late), [1], reader.lease)) == "lease_expired"
-    second = leases.drain(reader.at(late), 10, 30).lease.key
+    second = reader.drain(late, 10, 30)["lease"]
     assert _refused(lambda: leases.ack(reader.at(late), [1], reader.lease)) == "lease_expired"
     assert _refused(lambda: leases.ack(reader.at(late), [1])) == "held"
     assert leases.ack(reader.at(late), [1], second)[0] == [(1, "acked")]
@@ -50,7 +50,7 @@ def test_a_lapsed_lease_cannot_be_given_back_and_one_given_back_can_be_again(now
     if swept:
         settling.settle_inbox(reader.agent.pk, late)
     assert _refused(lambda: leases.release(reader.at(late), reader.lease)) == "lease_expired"
-    second = leases.drain(reader.at(late), 10, 30).lease.key
+    second = reader.drain(late, 10, 30)["lease"]
     assert leases.release(reader.at(late), second)[0] == [(1, "released")]
     if swept:
         settling.settle_inbox(reader.agent.pk, late + seconds(60))
@@ -68,5 +68,5 @@ def test_a_letter_whose_sender_has_a_damaged_row_is_not_stored_behind_its_refusa
     Reader("echo", now)
     Agent.objects.filter(pk=sender.pk).update(heard={"one": "damaged", "two": "damaged"})
     with pytest.raises(TypeError):
-        post(sender, ["echo"], now)
+        write(sender, ["echo"], now)
     assert not Delivery.objects.exists()

@@ -20,7 +20,8 @@ from inbox.services import leases, sweeping
 from roster.errors import Conflict
 from roster.models import Agent
 from tests import make
-from tests.inbox.crowd import Reader, post
+from tests.inbox import post
+from tests.inbox.crowd import Reader, write
 from tests.roster.fleet import seconds
 
 START = datetime(2026, 3, 2, 12, 0, 0, tzinfo=UTC)
@@ -61,7 +62,8 @@ class Story:
     now: datetime
     letters: dict[int, Told] = field(default_factory=dict)
     loans: dict[str, Loan] = field(default_factory=dict)
-    sessions: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)  # who ever gave a name
+    greeted: set[str] = field(default_factory=set)  # who ever sent a heartbeat
     enabled: bool = True
 
     def all(self, word: str) -> list[int]:
@@ -96,12 +98,13 @@ class Story:
             self.loans[key].end = "emptied"
 
     def hello(self, session: str) -> None:
-        """A session that nobody heard of takes over from all others that gave a name."""
-        if self.sessions and session not in self.sessions:
+        """The first heartbeat of a session takes over from all others that gave a name."""
+        if session not in self.greeted and self.sessions - {session}:
             for key, loan in self.loans.items():
                 if not loan.end and loan.session not in ("", session):
                     self.lapse(key)
         self.sessions.add(session)
+        self.greeted.add(session)
 
     def ack(self, seqs: list[int], key: str | None) -> list[tuple[int, str]] | set[str]:
         """What an ack answers, or the words one of which refuses it."""
@@ -193,22 +196,22 @@ class Inbox(RuleBasedStateMachine):
     def send(self, lasts, count):
         for _ in range(count):
             expires = self.story.now + seconds(lasts) if lasts else None
-            seq = post(self.sender, ["echo"], self.story.now, expires_at=expires).seq
+            seq = write(self.sender, ["echo"], self.story.now, expires_at=expires).seq
             assert seq > max(self.story.letters, default=0)
             self.story.letters[seq] = Told(expires)
 
     @rule(limit=st.integers(1, 3), span=SPANS, session=SESSIONS)
     def drain(self, limit, span, session):
-        given = leases.drain(self.hand(), limit, span, session)
+        given = self.reader.drain(self.story.now, limit, span, session)
         expected = self.story.all("waiting")[:limit] if self.story.enabled else []
-        assert [each.message_id for each in given.deliveries] == expected
-        assert bool(given.lease) == bool(expected)
+        counts = [(seq, self.story.letters[seq].failed + 1) for seq in expected]
+        assert post.counts(given) == counts and bool(given["lease"]) == bool(expected)
         if expected:
-            self.story.loans[given.lease.key] = Loan(session, self.story.now, self.story.now + seconds(span))
+            self.story.loans[given["lease"]] = Loan(session, self.story.now, self.story.now + seconds(span))
             for seq in expected:
-                self.story.letters[seq].holder = given.lease.key
+                self.story.letters[seq].holder = given["lease"]
         self.story.sessions |= {session} - {""}
-        assert given.agent.waiting == len(self.story.all("waiting"))
+        assert given["waiting"] == len(self.story.all("waiting"))
 
     @rule(times=st.integers(1, 5))
     def crash(self, times):
@@ -276,7 +279,8 @@ class Inbox(RuleBasedStateMachine):
         assert {each.seq: each.state for each in box.headers} == {
             seq: letter.word for seq, letter in self.story.letters.items()
         }
-        assert box.counts == {word: len(self.story.all(word)) for word in box.counts}
+        counts = {word: len(self.story.all(word)) for word in ("waiting", "leased", "dead")}
+        assert box.counts == counts | {"unread": counts["waiting"] + counts["leased"]}
         for each in box.headers:
             letter = self.story.letters[each.seq]
             if not letter.end:
