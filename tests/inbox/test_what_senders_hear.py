@@ -8,7 +8,7 @@ from inbox import rules
 from inbox.models import MailGroup, Message
 from roster.errors import Expired, Full, NobodyThere, NotFound, Retired
 from roster.models import Agent
-from roster.services import registry
+from roster.services import registry, tokens
 from tests import make
 from tests.inbox import post
 from tests.roster.fleet import hours, minutes
@@ -77,6 +77,22 @@ def test_a_retired_recipient_is_told_of_with_since_when_d20_p25(now, fleet):
     assert why.value.message == "Nothing was sent: gone is retired since 2026-03-02T11:00:00.000Z."
     assert (why.value.status, why.value.code) == (410, "retired")
     assert why.value.detail == {"to": "gone", "since": "2026-03-02T11:00:00.000Z", "successor": None}
+
+
+@pytest.mark.parametrize("call", ["send", "drain"])
+def test_who_is_retired_neither_writes_nor_takes_mail_and_who_is_draining_does_both_d20(now, fleet, call):
+    """Its mail stays where it is, and the token still reads."""
+    raws = {
+        slug: tokens.issue("agent", by="mira", now=now, agent=Agent.objects.get(slug=slug))
+        for slug in ("gone", "parting")
+    }
+    act = {
+        "send": lambda slug: post.send(raws[slug], "awake", now),
+        "drain": lambda slug: post.drain(raws[slug], slug, now),
+    }
+    assert act[call]("parting")
+    with pytest.raises(Retired):
+        act[call]("gone")
 
 
 def test_an_expired_recipient_is_told_of_with_when_it_was_last_seen_p25(now, fleet):
