@@ -31,8 +31,8 @@ RESULTS = {
     "unknown": "not in your inbox",
 }
 CODES = {
-    "live": "has it now",
-    "draining": "has it now, finishes its work and leaves the fleet then",
+    "live": "gets it now",
+    "draining": "gets it now, finishes its work and leaves the fleet then",
     "dormant": "gets it when it wakes",
     "silent": "gets it when it is heard again",
     "unknown": "gets it once it is heard",
@@ -63,6 +63,12 @@ def tally(lines) -> dict[str, int]:
 def code_words(code: str) -> str:
     """What a recipient's code in a receipt means for the letter."""
     return CODES.get(code, "gets it when it returns")
+
+
+@register.filter
+def bare(subject: str) -> str:
+    """What a subject is about, whether or not it is that of an answer."""
+    return re.sub(r"(?i)^(re:\s*)+", "", subject)
 
 
 @register.filter

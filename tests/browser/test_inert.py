@@ -103,6 +103,30 @@ def test_sixty_payloads_stay_text_on_the_agents_own_pages_P67(look, corpus):
         nothing_ran(page, 1)
 
 
+def test_sixty_payloads_stay_text_in_mail_P67(look, corpus):
+    """As subject and body: in the list, in the thread, in the form of an answer, and in the toast of an arrival."""
+    seqs = []
+    for n, payload in enumerate(PAYLOADS):
+        letter = {"to": "admin", "subject": payload, "body": payload, "in_reply_to": seqs[0] if n % 20 else None}
+        own = {"Authorization": f"Bearer {corpus.tokens[0]}"}
+        sent = corpus.client.post("/api/messages", json=letter, headers=own)
+        assert sent.status_code == 201, sent.text
+        seqs = [*(seqs if n % 20 else []), sent.json()["seq"]]
+        if n % 20 == 19:
+            page = look("/inbox/")
+            nothing_ran(page, 1)
+            page.go(f"/inbox/m/{seqs[-1]}/")
+            assert page.page.locator(".letter").count() == 20
+            nothing_ran(page, 1)
+            page.go(f"/inbox/write/?reply={seqs[n % 7]}", live=False)
+            nothing_ran(page, 0)
+    for payload in PAYLOADS[::6]:
+        page = look("/?q=inert-nobody")
+        corpus.client.post("/api/messages", json={"to": "admin", "subject": payload, "body": "x"}, headers=own)
+        page.sees("#news .toast", f"Mail from {SLUGS[0]}")
+        nothing_ran(page, 2)
+
+
 def test_sixty_payloads_stay_text_in_the_admin_P67(look, corpus):
     """In the lists all of them; in the journals, which look for one id at a time, and in the forms every twelfth."""
     admin = look("/admin/", live=False)

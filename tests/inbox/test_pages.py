@@ -76,12 +76,13 @@ def test_each_message_is_in_the_box_of_its_state_in_words(vera, echo):
     leases.drain(person("vera"), 1, 600)
     Delivery.objects.filter(message=waits).update(state="waiting")
     found = {box: shows(vera, f"/inbox/{box}") for box in ("", "done/", "dead/", "archive/")}
-    said = {"": ["waits", "taken until", "<b>2</b>"], "done/": ["acked"], "dead/": ["expired before", "<b>1</b>"],
+    said = {"": ["waits", "taken until", "<b>2</b>"], "done/": ["acked"], "dead/": ["not delivered", "<b>1</b>"],
             "archive/": ["archived"]}  # fmt: skip
     places = {"": [waits, taken], "done/": [done], "dead/": [late], "archive/": [put]}
     for box, page in found.items():
         assert [seq for seq in (waits, taken, done, late, put) if f'id="m{seq}"' in page] == places[box]
         assert all(word in page for word in said[box]), box
+    assert "not delivered: it expired before anybody acked it" in shows(vera, f"/inbox/m/{late}/?box=dead")
     shows(vera, "/inbox/nothing/", 404)
 
 

@@ -51,27 +51,27 @@ def expected(client, to: str) -> str:
 
 
 def test_the_form_knows_who_gets_it_now_and_who_when_they_wake(vera, fleet):
-    now, later = expected(vera, "echo, analyst off").split("when they wake")
-    assert now.strip() == "has it now echo"
+    now, later = expected(vera, "echo, analyst off").split("once awake")
+    assert now.strip() == "gets it now echo"
     assert "analyst dormant since" in later and "off disabled since" in later
     told = expected(vera, "echo left")
     assert "cannot get it left is retired since" in told and "UTC" in told
-    assert expected(vera, "live").startswith("has it now echo when they wake off disabled since")
+    assert expected(vera, "live").startswith("gets it now echo once awake off disabled since")
     MailGroup.objects.create(name="ops").members.set(Agent.objects.filter(slug__in=["analyst", "echo"]))
-    assert "has it now echo" in expected(vera, "group:ops") and "analyst" in expected(vera, "group:ops")
+    assert "gets it now echo" in expected(vera, "group:ops") and "analyst" in expected(vera, "group:ops")
     assert "did you mean" in expected(vera, "ECHO") and "no group" in expected(vera, "group:nope")
     assert "stands alone" in expected(vera, "echo live") and expected(vera, "") == ""
 
 
 def test_asking_who_gets_it_enters_nobody_p65(vera):
     make.profile("scribe", liveness_mode="async")
-    assert "when they wake scribe dormant" in expected(vera, "scribe")
+    assert "once awake scribe dormant" in expected(vera, "scribe")
     assert not Agent.objects.filter(slug="scribe").exists()
 
 
 def test_without_scripts_a_button_checks_who_gets_it_and_keeps_what_was_typed(vera, fleet):
     page = sends(vera, 200, act="check", to="analyst", body="half a sent").content.decode()
-    assert "when they wake" in page and "half a sent" in page and KEY.search(page)[1] == "k" * 22
+    assert "once awake" in page and "half a sent" in page and KEY.search(page)[1] == "k" * 22
     assert not Message.objects.exists()
 
 
@@ -81,7 +81,7 @@ def test_a_letter_is_sent_and_the_page_says_of_each_recipient_what_it_means_p25(
     assert message.body == "one\ntwo" and message.importance == "high" and message.sender.slug == "vera"
     assert message.expires_at - message.sent_at == timedelta(days=1)
     page = vera.get(there).content.decode()
-    for words in ("Sent as #1", "has it now", "gets it when it wakes", "once somebody enables it"):
+    for words in ("Sent as #1", "gets it now", "gets it when it wakes", "once somebody enables it"):
         assert words in page, words
     assert "Sent as" not in vera.get("/inbox/m/1/").content.decode()
 

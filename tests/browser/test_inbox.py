@@ -1,0 +1,245 @@
+"""Mail in a real browser: what arrives is said and shown, opening it reads it, an answer goes out once, and typing is
+never disturbed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.test_whole_site import PHONE, no_sideways_scroll
+
+pytestmark = pytest.mark.browser
+UNREAD = "#mail-count b"
+COUNT = "() => Number(document.querySelector('#mail-count b')?.textContent ?? 0)"
+
+
+class Writer:
+    """An agent that writes to the first admin."""
+
+    def __init__(self, hub, slug: str):
+        self.slug, self.client = slug, hub.client(hub.register(slug, liveness_mode="async"))
+
+    def send(self, subject: str, to="admin", **more) -> int:
+        answer = self.client.post("/api/messages", json={"to": to, "subject": subject, "body": "hello", **more})
+        assert answer.status_code == 201, answer.text
+        return answer.json()["seq"]
+
+    def drained(self) -> list[dict]:
+        """What waits for the writer itself, taken and acked."""
+        taken = self.client.post(f"/api/agents/{self.slug}/inbox/drain", json={}).json()
+        if seqs := [each["seq"] for each in taken["messages"]]:
+            done = {"lease": taken["lease"], "seqs": seqs}
+            self.client.post(f"/api/agents/{self.slug}/inbox/ack", json=done).raise_for_status()
+        return taken["messages"]
+
+
+@pytest.fixture(scope="module")
+def echo(fleet):
+    return Writer(fleet, "inbox-echo")
+
+
+@pytest.fixture
+def expect(look):
+    from playwright.sync_api import expect
+
+    return expect
+
+
+def unread(shown) -> int:
+    return shown.page.evaluate(COUNT)
+
+
+def toasts(shown):
+    return shown.page.locator("#news .toast[data-key=mail]")
+
+
+def subject(shown) -> str:
+    return shown.page.locator("#subject").inner_text()
+
+
+def test_mail_that_arrives_is_said_once_in_a_toast_and_counted_on_every_live_page_r218(look, echo, expect):
+    roster = look("/?q=inbox-")
+    before = unread(roster)
+    seq = echo.send("First <b>words</b>")
+    expect(toasts(roster)).to_have_text(re.compile("Mail from inbox-echo: First <b>words</b>"))
+    expect(roster.page.locator(UNREAD)).to_have_text(str(before + 1))
+    echo.client.post("/api/heartbeat", json={"status": "working: on"}).raise_for_status()
+    roster.row_says("inbox-echo", "working")
+    expect(toasts(roster)).to_have_count(1)
+    toasts(roster).locator("a").click()
+    roster.sees("#subject", "First <b>words</b>")
+    assert roster.page.url.endswith(f"/inbox/m/{seq}/")
+    expect(toasts(roster)).to_have_count(0)
+
+
+def test_what_came_while_nobody_looked_is_one_toast_and_acks_of_ones_own_are_none_r218(look, echo, expect):
+    roster = look("/?q=inbox-")
+    hide(roster, True)
+    seqs = [echo.send(f"While away {n}") for n in range(5)]
+    expect(toasts(roster)).to_have_count(0)
+    hide(roster, False)
+    expect(toasts(roster)).to_have_text(re.compile("5 new messages: the latest from inbox-echo: While away 4"))
+    roster.page.get_by_role("button", name="Dismiss").click()
+    second = look("/inbox/")
+    for seq in seqs:
+        second.page.locator(f"#m{seq} input").check()
+    before = unread(roster)
+    second.page.get_by_role("button", name="Done with the ticked (5)").click()
+    expect(second.page.get_by_text("5 messages done.")).to_be_visible()
+    expect(toasts(roster)).to_have_count(0)
+
+
+def hide(shown, hidden: bool) -> None:
+    """As if the tab were hidden, or shown again."""
+    shown.page.evaluate(
+        """hidden => { Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange")) }""",
+        hidden,
+    )
+
+
+def test_opening_a_message_beside_its_list_reads_it_and_the_keys_walk_on(look, echo, expect):
+    seqs = [echo.send(f"Walk {n}") for n in range(3)]
+    inbox = look("/inbox/")
+    inbox.same_page()
+    before = unread(inbox)
+    inbox.page.keyboard.press("j")
+    expect(inbox.page.locator(f"#m{seqs[2]} a")).to_be_focused()
+    inbox.page.keyboard.press("j")
+    inbox.page.keyboard.press("Enter")
+    expect(inbox.page.locator("#subject")).to_have_text("Walk 1")
+    expect(inbox.page.locator("#subject")).to_be_focused()
+    expect(inbox.page.locator(UNREAD)).to_have_text(str(before - 1))
+    expect(inbox.page.locator(f"#m{seqs[1]}")).to_have_class("item")
+    expect(inbox.page.locator(f"#m{seqs[2]}")).to_have_class("item unread")
+    assert not inbox.was_reloaded() and inbox.page.url.endswith(f"/inbox/m/{seqs[1]}/")
+    inbox.page.keyboard.press("j")
+    inbox.page.keyboard.press("Enter")
+    expect(inbox.page.locator("#subject")).to_have_text("Walk 0")
+    inbox.page.go_back()
+    expect(inbox.page.locator("#subject")).to_have_text("Walk 1")
+    expect(inbox.page.locator(f"#m{seqs[1]}")).to_have_attribute("aria-current", "true")
+    assert not inbox.was_reloaded()
+    inbox.page.reload()
+    expect(inbox.page.locator("#subject")).to_have_text("Walk 1")
+    inbox.page.locator(f"#thread button[value='{seqs[1]}']").click()
+    expect(inbox.page.get_by_text("1 message done.")).to_be_visible()
+    inbox.sees("#thread .stands", "acked")
+
+
+def test_the_list_comes_anew_and_neither_moves_what_is_read_nor_what_is_about_to_be_ticked(look, echo, expect):
+    read, tick = echo.send("Being read", body="line\n" * 200), echo.send("About to tick")
+    inbox = look(f"/inbox/m/{read}/")
+    inbox.page.locator("#thread").evaluate("each => each.scrollTop = 300")
+    inbox.page.locator(f"#m{tick} input").check()
+    came = echo.send("Comes meanwhile")
+    expect(toasts(inbox)).to_have_count(1)  # it is there, and the pointer is still over the list
+    expect(inbox.page.locator(f"#m{came}")).to_have_count(0)
+    inbox.page.mouse.move(5, 5)
+    expect(inbox.page.locator("#rows > li").first).to_have_attribute("id", f"m{came}")
+    expect(inbox.page.locator(f"#m{tick} input")).to_be_checked()
+    expect(inbox.page.get_by_role("button", name="Done with the ticked (1)")).to_be_enabled()
+    assert inbox.page.locator("#thread").evaluate("each => each.scrollTop") == 300
+    assert subject(inbox) == "Being read"
+
+
+def test_the_form_says_who_gets_it_and_a_double_click_sends_once(look, echo, expect):
+    asked = echo.send("A question")
+    shown = look(f"/inbox/m/{asked}/")
+    shown.page.get_by_role("link", name="Reply").click()
+    expect(shown.page.locator("#to")).to_have_value("inbox-echo")
+    shown.sees("#who", "gets it now")
+    shown.page.locator("#to").fill("inbox-echo, access-dormant")
+    shown.page.locator("#body").focus()
+    shown.sees("#who", "once awake")
+    shown.page.locator("#body").fill("An answer")
+    shown.page.get_by_role("button", name="Send").dblclick()
+    shown.sees("#thread .notice", "gets it when it wakes")
+    assert [each["body"] for each in echo.drained() if each["in_reply_to"] == asked] == ["An answer"]
+    look("/inbox/sent/", live=True).sees("#rows > li", "1 waiting, 1 acked")
+
+
+def test_typing_a_letter_is_never_disturbed_by_mail_that_arrives_p43(look, echo, expect):
+    form = look("/inbox/write/?to=inbox-echo", live=False)
+    form.page.clock.install()
+    form.go("/inbox/write/?to=inbox-echo", live=False)
+    text = "sixty letters that are typed one after the other, undisturbed"
+    for n, letter in enumerate(text):
+        form.page.keyboard.type(letter)
+        if n % 12 == 0:
+            echo.send(f"Interruption {n}")
+            form.page.clock.fast_forward("00:16")
+    expect(toasts(form)).to_have_count(1)
+    assert form.page.locator("#body").input_value() == text
+    assert form.page.evaluate("[document.activeElement.id, document.activeElement.selectionStart]") == [
+        "body",
+        len(text),
+    ]
+
+
+def test_a_text_that_is_too_large_is_said_before_it_is_sent(look, echo):
+    form = look("/inbox/write/?to=inbox-echo", live=False)
+    form.page.locator("#body").evaluate(
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')) }", "ä" * (128 * 1024 + 1)
+    )
+    form.page.get_by_role("button", name="Send").click()
+    assert "262146 bytes, 262144 at most" in form.page.locator("#body").evaluate("field => field.validationMessage")
+    assert form.page.url.endswith("?to=inbox-echo")
+
+
+def test_on_a_phone_one_pane_is_shown_at_a_time(look, echo, expect):
+    seq = echo.send("On a phone " * 20)
+    phone = look("/inbox/", viewport=PHONE)
+    expect(phone.page.locator("#thread")).to_be_hidden()
+    assert no_sideways_scroll(phone)
+    phone.page.locator(f"#m{seq} a").click()
+    phone.sees("#subject", "On a phone")
+    expect(phone.page.locator("#rows")).to_be_hidden()
+    assert no_sideways_scroll(phone)
+    phone.page.get_by_role("link", name="← Waiting").click()
+    expect(phone.page.locator("#rows")).to_be_visible()
+
+
+def test_without_javascript_mail_is_read_answered_and_done_with(look, echo, expect):
+    seq = echo.send("Without scripts")
+    plain = look("/inbox/", live=False, java_script_enabled=False)
+    plain.page.locator(f"#m{seq} a").click()
+    plain.sees("#subject", "Without scripts")
+    plain.page.get_by_role("button", name="Mark read").last.click()
+    plain.sees("#subject", "Without scripts")
+    assert plain.page.locator("#read").count() == 0
+    plain.page.get_by_role("link", name="Reply").click()
+    plain.page.locator("#to").fill("inbox-ecco")
+    plain.page.locator("#body").fill("Plain words")
+    plain.page.get_by_role("button", name="Check who gets it").click()
+    plain.sees("#who", "did you mean 'inbox-echo'")
+    plain.page.locator("#to").fill("inbox-echo")
+    plain.page.get_by_role("button", name="Send").click()
+    plain.sees("#thread .notice", "Sent as")
+    plain.go("/inbox/", live=False)
+    plain.page.locator(f"#m{seq} input").check()
+    plain.page.get_by_role("button", name="Done with the ticked").click()
+    expect(plain.page.get_by_text("1 message done.")).to_be_visible()
+    assert plain.page.locator(f"#m{seq}").count() == 0
+
+
+def test_where_no_websocket_gets_through_the_inbox_asks_by_itself_p45(look, echo, expect):
+    inbox = look("/inbox/", live=False)
+    inbox.page.clock.install()
+    inbox.page.route_web_socket(re.compile("/live/"), lambda socket: socket.close(code=1011, reason="a test"))
+    inbox.go("/inbox/", live=False)
+    inbox.sees("#connection", "not live since")
+    seq = echo.send("Asked for")
+    inbox.page.clock.fast_forward("00:31")
+    expect(inbox.page.locator(f"#m{seq}")).to_be_visible()
+    inbox.sees("#connection", "not live · asked at")
+    expect(toasts(inbox)).to_have_count(1)
+
+
+def test_a_second_browser_sees_what_the_first_one_did(look, echo, expect):
+    seq = echo.send("In two browsers")
+    first, second = look(f"/inbox/m/{seq}/"), look("/inbox/")
+    first.page.get_by_role("button", name=f"Done with #{seq}").click()
+    expect(second.page.locator(f"#m{seq}")).to_have_count(0)
+    expect(second.page.locator("#boxes a").first).to_be_visible()
