@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from .views import boxes, news, writing
+from .views import boxes, news, searching, writing
 
 urlpatterns = [
     path("", boxes.own_box, name="inbox"),
     path("act/", boxes.act, name="inbox-act"),
     path("news/", news.news, name="inbox-news"),
+    path("search/", searching.found, name="inbox-search"),
     path("write/", writing.write, name="inbox-write"),
     path("write/who/", writing.who, name="inbox-who"),
     path("m/<int:seq>/", boxes.own_thread, name="message"),

@@ -2,7 +2,8 @@
 
 from django.urls import path, re_path
 
-from .consumers import AgentPage, BoxPage, Nowhere, RosterPage
+from .box import BoxPage
+from .consumers import AgentPage, Nowhere, RosterPage
 
 routes = [
     path("live/roster/", RosterPage.as_asgi()),

@@ -39,6 +39,8 @@ PAGES = {
     "the mail of another": ("/inbox/of/access-live/", True),
     "a letter that is written": ("/inbox/write/?to=access-live,access-dormant,access-nobody", False),
     "an answer that is written": ("/inbox/write/?reply=1", False),
+    "a search in mail": ("/inbox/search/?q=hel", False),
+    "a search that finds nothing": ("/inbox/search/?q=no-such-words", False),
     "no held edges": ("/guard/", False),
     "the admin": ("/admin/", False),
     "the admin's list": ("/admin/roster/agent/?liveness_mode__exact=async", False),

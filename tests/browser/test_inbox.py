@@ -84,7 +84,6 @@ def test_what_came_while_nobody_looked_is_one_toast_and_acks_of_ones_own_are_non
     second = look("/inbox/")
     for seq in seqs:
         second.page.locator(f"#m{seq} input").check()
-    before = unread(roster)
     second.page.get_by_role("button", name="Done with the ticked (5)").click()
     expect(second.page.get_by_text("5 messages done.")).to_be_visible()
     expect(toasts(roster)).to_have_count(0)
