@@ -7,14 +7,12 @@
   const EVERY = 15000;
   const line = document.getElementById("connection");
   let { newest, waiting } = link.dataset;
-  let due = false; // something is to be asked once somebody looks
-  let asking = null;
+  let asking = Promise.resolve();
 
   const live = () => ["live", "catching"].includes(line?.dataset.state);
 
   async function ask() {
-    due = document.hidden;
-    if (due) return;
+    if (document.hidden) return; // asked once somebody looks
     try {
       const answer = await fetch(`/inbox/news/?after=${newest}`, { headers: { Accept: "text/html" }, cache: "no-store" });
       if (!answer.ok || answer.redirected) return; // whoever was signed out hears of it elsewhere
@@ -27,7 +25,7 @@
 
   // One question at a time: two answers to the same one would say the same arrival twice.
   function news() {
-    asking = (asking ?? Promise.resolve()).then(ask);
+    asking = asking.then(ask);
   }
 
   function show(news) {
@@ -49,6 +47,6 @@
     news();
   });
   document.addEventListener("agora:read", news);
-  document.addEventListener("visibilitychange", () => !document.hidden && (due || !live()) && news());
+  document.addEventListener("visibilitychange", () => document.hidden || news());
   setInterval(() => live() || news(), EVERY);
 })();
