@@ -61,6 +61,8 @@ def _own(who: Caller, slug: str, as_slug: str | None):
 def reader(who: Caller, as_slug: str | None = None) -> int:
     """The primary key of the agent in whose name ``who`` reads: its own, or the one a node names. Raises Forbidden."""
     if who.kind != "node":
+        if as_slug not in (None, who.name):
+            raise not_yours()
         return who.agent_id
     agent = Agent.objects.filter(spoken_for(who.node_id), slug=as_slug).first() if as_slug else None
     if agent is None:

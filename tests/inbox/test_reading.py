@@ -103,6 +103,14 @@ async def test_a_node_marks_for_the_agent_that_it_names_r207(api, mail):
     ]
 
 
+async def test_whoever_names_another_as_itself_is_refused_and_not_taken_for_its_own_self(api, mail):
+    """A send refuses it, so a read that went on as the caller would answer another question than it was asked."""
+    for who in ("echo", "mira"):
+        for path in ("/api/messages/1", "/api/threads/1", "/api/search?q=x"):
+            assert (await api.get(path, headers=mail[who] | {"Agora-Agent": "other"})).status_code == 403, (who, path)
+            assert (await api.get(path, headers=mail[who] | {"Agora-Agent": who})).status_code == 200, (who, path)
+
+
 async def test_looking_and_reading_take_nothing_and_are_no_sign_of_life_r207(api, mail):
     """As often as one likes: every look names the box, also an empty one, and a drain still finds it all."""
     seen = await Agent.objects.aget(slug="echo")
