@@ -7,8 +7,8 @@ import threading
 from django.db import connections
 
 
-def at_once(*acts) -> list:
-    """The outcomes of ``acts``, begun together. Fails the test where one raises, or does not end within a minute."""
+def at_once(*acts, patience: float = 60) -> list:
+    """The outcomes of ``acts``, begun together. Fails the test where one raises, or lasts ``patience`` seconds more."""
     gate, outcomes = threading.Barrier(len(acts)), [None] * len(acts)
 
     def run(i, act):
@@ -24,7 +24,7 @@ def at_once(*acts) -> list:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(patience)
     assert not any(thread.is_alive() for thread in threads), "an act never ended"
     failed = [each for each in outcomes if isinstance(each, Exception)]
     assert not failed, failed
