@@ -20,7 +20,7 @@ from .services.leases import Drained
 Seq = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Seconds = Annotated[int, Field(ge=rules.SHORTEST_LEASE, le=rules.LONGEST_LEASE, description="Seconds, 1 to 12 hours.")]
 Seqs = Annotated[list[Seq], Field(min_length=1, max_length=500)]
-Key = Annotated[str, Field(min_length=1, max_length=32)]
+Key = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=72)]
 
 

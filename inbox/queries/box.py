@@ -17,7 +17,8 @@ SHOWN = (PENDING, *rules.STATES, ALL)
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A message in an inbox without its body, and how it stands there."""
+    """A message in an inbox without its body, and how it stands there. ``delivery_count`` says how often it was handed
+    over and not given back on purpose."""
 
     seq: int
     thread: int
@@ -31,16 +32,11 @@ class Header:
     size: int
     addressed_as: str
     state: str
-    attempts: int
+    delivery_count: int
     until: datetime | None
     read: bool
     acked_at: datetime | None
     dead_reason: str
-
-    @property
-    def delivery_count(self) -> int:
-        """How many times it was handed over, the present lease included."""
-        return self.attempts + (self.state == rules.LEASED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +109,8 @@ def with_bodies(keys: list[int], now: datetime) -> list[tuple[Header, str]]:
 
 
 def header(each: tuple, now: datetime) -> Header:
-    """The header of a delivery that is given as ``stored``."""
+    """The header of a delivery that is given as ``stored``. A lease that it still names is not among its attempts: it
+    holds the message, lapsed a moment ago, or is the one that the message was acked under."""
     seq, thread, parent, kind, sender, subject, importance, sent_at, expires_at, size, addressed_as, *rest = each
     read_at, acked_at, dead_reason, state, attempts, until = rest
     facts = rules.Facts(state, attempts, None, until, expires_at)
@@ -121,7 +118,7 @@ def header(each: tuple, now: datetime) -> Header:
     return Header(
         seq=seq, thread=thread, in_reply_to=parent, kind=kind, sender=sender, subject=subject, importance=importance,
         sent_at=sent_at, expires_at=expires_at, size=size, addressed_as=addressed_as, state=shown,
-        attempts=attempts + rules.lapsed(facts, now), until=until if shown == rules.LEASED else None,
+        delivery_count=attempts + (until is not None), until=until if shown == rules.LEASED else None,
         read=read_at is not None, acked_at=acked_at, dead_reason=dead_reason,
     )  # fmt: skip
 

@@ -83,6 +83,8 @@ def ack(hand: Hand, seqs: list[int], lease: str | None = None) -> tuple[list[tup
     or the lease has lapsed."""
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     row = _lease(agent, lease)
+    if row is None:
+        settle(agent, hand.now)  # or a delivery that has lapsed would be forgotten behind the ack
     mine = _mine(agent, seqs)
     verdicts = {seq: rules.ack(each.facts(), lease, hand.now) for seq, each in mine.items()}
     refuse = [seq for seq, verdict in verdicts.items() if verdict in ("held", "lease_expired")]
@@ -91,8 +93,7 @@ def ack(hand: Hand, seqs: list[int], lease: str | None = None) -> tuple[list[tup
         late = row is not None and not row.holds(hand.now)
         raise _refusal("lease_expired" if late else verdicts[refuse[0]], refuse)
     acked = [mine[seq].pk for seq, verdict in verdicts.items() if verdict == "acked"]
-    settled = {"state": rules.ACKED, "acked_at": hand.now} | ({} if lease else {"lease": None})
-    Delivery.objects.filter(pk__in=acked).update(**settled)
+    Delivery.objects.filter(pk__in=acked).update(state=rules.ACKED, acked_at=hand.now)
     _close(agent, lease, hand.now)
     results = [(seq, _result(verdicts, seq, seq in seqs[:place])) for place, seq in enumerate(seqs)]
     return results, _seen(agent, hand.now)

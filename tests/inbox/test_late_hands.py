@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from inbox.models import Delivery
-from inbox.services import leases, settling
+from inbox.services import leases, settling, sweeping
 from roster.errors import Conflict
 from roster.models import Agent
 from tests import make
+from tests.inbox import post
 from tests.inbox.crowd import Reader, write
 from tests.roster.fleet import seconds
 
@@ -55,6 +56,24 @@ def test_a_lapsed_lease_cannot_be_given_back_and_one_given_back_can_be_again(now
     if swept:
         settling.settle_inbox(reader.agent.pk, late + seconds(60))
     assert leases.release(reader.at(late + seconds(60)), second)[0] == []
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_an_ack_without_a_lease_forgets_no_delivery_that_lapsed(now, reader, swept):
+    late = now + seconds(10)
+    if swept:
+        settling.settle_inbox(reader.agent.pk, late)
+    assert leases.ack(reader.at(late), [1])[0] == [(1, "acked")]
+    assert post.counts(post.peek("echo", late, "acked")) == [(1, 1)]
+
+
+def test_what_was_acked_was_delivered(now, reader):
+    """As often as it was handed over, for good (F022, F029)."""
+    second = reader.drain(now + seconds(10), 10, 30)["lease"]
+    leases.ack(reader.at(now + seconds(11)), [1], second)
+    assert post.counts(post.peek("echo", now + seconds(12), "acked")) == [(1, 2)]
+    sweeping.archive(now + seconds(11), now + seconds(60), 10)
+    assert post.counts(post.peek("echo", now + seconds(60), "archived")) == [(1, 2)]
 
 
 def _refused(act) -> str:

@@ -52,6 +52,7 @@ class Loan:
     session: str
     began: datetime
     until: datetime
+    given: list[int]
     end: str = ""  # lapsed or emptied
 
 
@@ -207,7 +208,7 @@ class Inbox(RuleBasedStateMachine):
         counts = [(seq, self.story.letters[seq].failed + 1) for seq in expected]
         assert post.counts(given) == counts and bool(given["lease"]) == bool(expected)
         if expected:
-            self.story.loans[given["lease"]] = Loan(session, self.story.now, self.story.now + seconds(span))
+            self.story.loans[given["lease"]] = Loan(session, self.story.now, self.story.now + seconds(span), expected)
             for seq in expected:
                 self.story.letters[seq].holder = given["lease"]
         self.story.sessions |= {session} - {""}
@@ -222,7 +223,15 @@ class Inbox(RuleBasedStateMachine):
 
     @rule(ages=SEQS, lease=st.none() | newest)
     def ack(self, ages, lease):
-        seqs, key = [self.seq(age) for age in ages], None if lease is None else self.key(lease)
+        self.acks([self.seq(age) for age in ages], None if lease is None else self.key(lease))
+
+    @rule(lease=st.integers(0, 2), count=st.integers(1, 3))
+    def finish(self, lease, count):
+        """The reader is done with what it was given, or a part; or says so once more, or too late."""
+        key = self.key(lease)
+        self.acks(self.story.loans[key].given[:count], key)
+
+    def acks(self, seqs, key) -> None:
         self.agrees(self.story.ack(seqs, key), lambda: leases.ack(self.hand(), seqs, key)[0])
 
     @rule(lease=newest, ages=st.none() | SEQS)
@@ -283,9 +292,8 @@ class Inbox(RuleBasedStateMachine):
         assert box.counts == counts | {"unread": counts["waiting"] + counts["leased"]}
         for each in box.headers:
             letter = self.story.letters[each.seq]
-            if not letter.end:
-                assert each.delivery_count == letter.failed + bool(letter.holder)
-                assert each.until == (self.story.loans[letter.holder].until if letter.holder else None)
+            assert each.delivery_count == letter.failed + bool(letter.holder or letter.acked_by)
+            assert each.until == (self.story.loans[letter.holder].until if letter.holder else None)
 
     @invariant()
     def the_roster_counts_what_is_stored_as_waiting(self):

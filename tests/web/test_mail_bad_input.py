@@ -45,7 +45,7 @@ BAD_CALLS = [
     ("seqs", "ack", {}), ("seqs", "ack", {"seqs": []}), ("seqs", "ack", {"seqs": list(range(1, 502))}),
     ("seqs.0", "ack", {"seqs": [0]}), ("seqs.0", "ack", {"seqs": [BIG]}), ("seqs.1", "ack", {"seqs": [1, "x"]}),
     ("seqs", "ack", {"seqs": 1}), ("lease", "ack", {"seqs": [1], "lease": ""}), ("lease", "ack", {"seqs": [1], "lease": 5}),
-    ("lease", "ack", {"seqs": [1], "lease": "x" * 33}), ("lease", "extend", {}), ("lease", "extend", {"lease": None}),
+    ("lease", "ack", {"seqs": [1], "lease": "x" * 201}), ("lease", "extend", {}), ("lease", "extend", {"lease": None}),
     ("lease_seconds", "extend", {"lease": "x", "lease_seconds": 0}),
     ("lease_seconds", "extend", {"lease": "x", "lease_seconds": 43_201}),
     ("lease", "release", {}), ("lease", "release", {"lease": "\0"}), ("seqs", "release", {"lease": "x", "seqs": []}),
