@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -119,16 +120,17 @@ async def test_a_foreign_message_is_one_that_is_not_there_P60_P61(api, fleet, ma
 
 
 async def test_foreign_numbers_and_leases_in_a_body_read_like_missing_ones_P60_P61(api, fleet, mail, ask):
-    """Acked, given back, held longer or answered: another's message and lease are not there."""
+    """Acked, given back, held longer or answered: another's message and lease are not there. A lease is 409 then."""
     own, theirs = bearer(fleet.agent), mail["bram"]
     before = await in_database(stored, Agent)  # but for echo itself, who acts
-    for path, field, seq_or_lease, missing in (
-        ("agents/echo/inbox/ack", "seqs", theirs["seq"], MISSING),
-        ("agents/echo/inbox/ack", "lease", theirs["lease"], "x" * 24),
-        ("agents/echo/inbox/extend", "lease", theirs["lease"], "x" * 24),
-        ("agents/echo/inbox/release", "lease", theirs["lease"], "x" * 24),
-        ("agents/echo/inbox/release", "seqs", theirs["seq"], MISSING),
-        ("messages", "in_reply_to", theirs["seq"], MISSING),
+    none = str(uuid4())  # whatever others take for a lease
+    for path, field, seq_or_lease, missing, status, word in (
+        ("agents/echo/inbox/ack", "seqs", theirs["seq"], MISSING, 200, "unknown"),
+        ("agents/echo/inbox/ack", "lease", theirs["lease"], none, 409, "foreign_lease"),
+        ("agents/echo/inbox/extend", "lease", theirs["lease"], none, 409, "foreign_lease"),
+        ("agents/echo/inbox/release", "lease", theirs["lease"], none, 409, "foreign_lease"),
+        ("agents/echo/inbox/release", "seqs", theirs["seq"], MISSING, 200, "unknown"),
+        ("messages", "in_reply_to", theirs["seq"], MISSING, 422, "that you may answer"),
     ):
         found = set()
         for value in (seq_or_lease, missing):
@@ -137,12 +139,14 @@ async def test_foreign_numbers_and_leases_in_a_body_read_like_missing_ones_P60_P
             body |= {field: [value] if field == "seqs" else value}
             found.add(await ask("POST", f"/api/{path}", own, body, value))
         assert len(found) == 1, (path, field, found)
+        (answer,) = found
+        assert answer[0] == status and word in answer[1], (path, field, answer)
     assert await in_database(stored, Agent) == before
 
 
 async def test_an_enrolment_token_has_no_mail_P60(api, fleet, mail):
-    calls = [(method, path) for method, path in operations() if re.search(r"/inbox|/messages|/threads", path)]
-    assert len(calls) >= 9
+    calls = [(method, path) for method, path in operations() if re.search(r"/inbox|/messages|/threads|/search", path)]
+    assert len(calls) >= 10
     before = await in_database(stored)
     for method, path in calls:
         body = body_of(method, path) if method == "POST" else None
