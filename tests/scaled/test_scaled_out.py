@@ -17,9 +17,9 @@ from tests.services import wait_until
 pytestmark = pytest.mark.postgres
 
 
-def test_the_core_tests_pass_on_postgresql(scaled):
-    """The small set, on the other database: a run of its own, and one that ran something."""
-    command = [sys.executable, "-m", "pytest", "-m", "core", "-q", "tests"]
+def test_the_core_tests_pass_on_postgresql(scaled, soak):
+    """The small set, on the other database: a run of its own, and one that ran something. Full counts with --soak."""
+    command = [sys.executable, "-m", "pytest", "-m", "core", "-q", "tests", *["--soak"] * soak]
     ran = subprocess.run(command, cwd=hubs.ROOT, env=scaled.env, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-6000:]
     assert int(re.search(r"(\d+) passed", ran.stdout)[1]) > 0
