@@ -104,7 +104,8 @@ def test_sixty_payloads_stay_text_on_the_agents_own_pages_P67(look, corpus):
 
 
 def test_sixty_payloads_stay_text_in_mail_P67(look, corpus):
-    """As subject and body: in the list, in the thread, in the form of an answer, and in the toast of an arrival."""
+    """As subject and body: in the list, in the thread, in the form of an answer, among the hits of a search, in the
+    admin, and in the toast of an arrival."""
     seqs = []
     for n, payload in enumerate(PAYLOADS):
         letter = {"to": "admin", "subject": payload, "body": payload, "in_reply_to": seqs[0] if n % 20 else None}
@@ -120,6 +121,14 @@ def test_sixty_payloads_stay_text_in_mail_P67(look, corpus):
             nothing_ran(page, 1)
             page.go(f"/inbox/write/?reply={seqs[n % 7]}", live=False)
             nothing_ran(page, 0)
+            page.go(f"/admin/inbox/message/{seqs[n % 7]}/change/", live=False)
+            assert page.page.locator("#content fieldset").locator(ACTIVE).count() == 0
+            assert page.page.evaluate("window.hits ?? 0") == 0
+    page.go("/inbox/search/?q=hits", live=False)
+    assert page.page.locator("mark").count() > 10
+    nothing_ran(page, 0)
+    for kind in ("message", "delivery"):
+        listed(page, f"/admin/inbox/{kind}/", HALF)
     for payload in PAYLOADS[::6]:
         page = look("/?q=inert-nobody")
         corpus.client.post("/api/messages", json={"to": "admin", "subject": payload, "body": "x"}, headers=own)

@@ -6,6 +6,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
+from inbox import rules
 from inbox.models import Delivery, Message
 from roster.errors import Conflict
 from roster.models import Agent
@@ -109,6 +110,13 @@ def test_first_deliveries_keep_the_order_in_which_one_wrote_to_the_other_p22(now
     for writer in range(3):
         bodies = [body for name, body in seen if name == f"writer-{writer}"]
         assert bodies == sorted(bodies)
+
+
+def test_a_drain_carries_so_many_bytes_and_one_message_whatever_its_size(now, scribe, echo, monkeypatch):
+    monkeypatch.setattr(rules, "LARGEST_DRAIN", 10)
+    for size in (4, 6, 1, 20, 1):
+        post.send(scribe, "echo", now, "x" * size)
+    assert [post.seqs(post.drain(echo, "echo", now)) for _ in range(5)] == [[1, 2], [3], [4], [5], []]
 
 
 def test_what_is_given_back_on_purpose_is_no_failed_delivery(now, scribe, echo):

@@ -72,6 +72,7 @@ def admins(fleet):
 async def test_every_form_without_its_token_is_refused_P65(api, admins):
     """Crawled as an admin: each form that changes something holds a token, and does nothing without it."""
     await sign_in(api, "ada")
+    await write_a_note(api, admins, to="ada")  # or its inbox would have no form
     found = await pages(api)
     assert {"/", "/agents/echo/", "/admin/", "/admin/roster/token/add/"} <= set(found)
     tried = set()
@@ -88,7 +89,7 @@ async def test_every_form_without_its_token_is_refused_P65(api, admins):
             assert (await api.post(target, data={"confirm": "yes"})).status_code == 403, target
             wrong = {"csrfmiddlewaretoken": "x" * 64}
             assert (await api.post(target, data=wrong)).status_code == 403, target
-    assert {"/sign-out/", "/guard/release/"} <= tried
+    assert {"/sign-out/", "/guard/release/", "/inbox/act/", "/inbox/write/", "/admin/inbox/delivery/"} <= tried
     assert await in_database(stored) == before
 
 
@@ -113,8 +114,8 @@ async def ask_everything(api, *ways: dict, about: str = "") -> None:
 MAIL = "inbox|message|thread|search|/agents/echo/$"
 
 
-async def write_a_note(api, admins) -> None:
-    await api.post("/api/messages", json={"to": "echo", "body": "a note"}, headers=make.bearer(admins.agent))
+async def write_a_note(api, admins, to: str = "echo") -> None:
+    await api.post("/api/messages", json={"to": to, "body": "a note"}, headers=make.bearer(admins.agent))
 
 
 async def test_asking_for_a_page_changes_no_row_P65(api, admins):
