@@ -15,6 +15,7 @@ from roster.models import Agent, Event
 from roster.offload import in_database
 from tests.make import bearer
 from tests.web.calls import body_of, operations, stored, where
+from tests.web.conftest import sign_in
 from tests.web.test_errors import check
 
 MISSING = 999_999
@@ -174,6 +175,18 @@ async def test_a_manager_looks_and_does_not_touch_P60(api, fleet, mail):
         assert told.status_code == 200 and '"read' not in told.text
     own = (await api.get("/api/agents/echo/inbox", headers=bearer(fleet.agent))).json()
     assert [each["read"] for each in own["messages"]] == [True, False] and own["unread"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/agents/echo/inbox", "/api/messages/{}", "/api/threads/{}", "/inbox/of/echo/", "/inbox/of/echo/m/{}/", "/inbox/m/{}/"]
+)  # fmt: skip
+async def test_each_way_to_look_into_anothers_mail_is_remembered_P60(api, fleet, mail, path):
+    """By itself: once one of them was taken, the others within ten minutes are no further look."""
+    await sign_in(api, "mira")
+    answer = await api.get(path.format(mail["echo"]["seq"]), headers=bearer(fleet.manager))
+    assert answer.status_code == 200
+    looks = Event.objects.filter(kind="inbox_looked_at").values_list("by", "agent__slug")
+    assert await in_database(list, looks) == [("mira", "echo")]
 
 
 def test_looks_within_ten_minutes_are_one_look_P60(fleet, now):
