@@ -7,8 +7,10 @@ import json
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import transaction
 from django.utils import timezone
 
+from roster import events
 from roster.live import consumers
 from roster.models import Agent
 from tests import make
@@ -82,3 +84,19 @@ async def test_a_page_that_is_up_to_date_is_not_sent_to_ask(pages, token, cookie
     assert json.loads(await said_until(fresh, '"box"'))["box"] is False
     late = await pages.open(cookie, f"/live/mail/{pk}/?rev={version - 1}&as_of={stamp(timezone.now())}")
     assert json.loads(await said_until(late, '"box"'))["box"] is True
+
+
+def test_a_change_of_what_waits_is_hinted_at_once_and_only_if_it_was_committed_P42(now, monkeypatch, soak):
+    """A hundred sends and drains with --soak, ten otherwise, that are rolled back, and one of each that is not."""
+    tokens = {slug: make.agent(slug, now)[1] for slug in ("echo", "scribe")}
+    hinted = []
+    monkeypatch.setattr(events, "nudge", hinted.append)
+    for act in (lambda: post.send(tokens["scribe"], "echo", now), lambda: post.drain(tokens["echo"], "echo", now)):
+        for _ in range(50 if soak else 5):
+            with transaction.atomic():
+                act()
+                transaction.set_rollback(True)
+        assert hinted == []
+        act()
+        assert hinted == [Agent.objects.get(slug="echo").changed]
+        hinted.clear()
