@@ -17,8 +17,11 @@ from . import letters, queries, rules
 from .queries import search
 from .services.leases import Drained
 
-Seq = Annotated[int, Field(ge=1, le=2**63 - 1)]
-Seconds = Annotated[int, Field(ge=rules.SHORTEST_LEASE, le=rules.LONGEST_LEASE, description="Seconds, 1 to 12 hours.")]
+Number = Annotated[int, Field(strict=True)]  # what is no number is not taken for one: ``true`` would ack message 1
+Seq = Annotated[Number, Field(ge=1, le=2**63 - 1)]
+Seconds = Annotated[
+    Number, Field(ge=rules.SHORTEST_LEASE, le=rules.LONGEST_LEASE, description="Seconds, 1 to 12 hours.")
+]
 Seqs = Annotated[list[Seq], Field(min_length=1, max_length=500)]
 Key = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=72)]
@@ -75,7 +78,7 @@ def checked(letter: letters.Letter) -> letters.Letter:
 
 
 class Drain(Strict):
-    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    limit: Annotated[Number, Field(ge=1, le=500)] = 50
     lease_seconds: Seconds = rules.LEASE
     session: Annotated[str, Field(max_length=200)] = ""
 

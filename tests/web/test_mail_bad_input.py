@@ -31,6 +31,7 @@ BAD_LETTERS = [
     ("subject", letter(subject="x" * 301)), ("subject", letter(subject=5)), ("subject", letter(subject=None)),
     ("subject", letter(subject="\udc00")), ("subject", letter(subject="\0")),
     ("in_reply_to", letter(in_reply_to=0)), ("in_reply_to", letter(in_reply_to=-1)), ("in_reply_to", letter(in_reply_to=BIG)),
+    ("in_reply_to", letter(in_reply_to=True)), ("in_reply_to", letter(in_reply_to="1")), ("in_reply_to", letter(in_reply_to=1.0)),
     ("in_reply_to", letter(in_reply_to="x")), ("in_reply_to", letter(in_reply_to=999)), ("in_reply_to", letter(in_reply_to=1.5)),
     ("importance", letter(importance="urgent")), ("importance", letter(importance="")), ("importance", letter(importance=None)),
     ("expires_at", letter(expires_at="2020-01-01T00:00:00Z")), ("expires_at", letter(expires_at="tomorrow")),
@@ -40,6 +41,8 @@ BAD_LETTERS = [
 BAD_CALLS = [
     ("limit", "drain", {"limit": 0}), ("limit", "drain", {"limit": 501}), ("limit", "drain", {"limit": "many"}),
     ("lease_seconds", "drain", {"lease_seconds": 0}), ("lease_seconds", "drain", {"lease_seconds": 12 * 3600 + 1}),
+    ("limit", "drain", {"limit": True}), ("limit", "drain", {"limit": "5"}), ("lease_seconds", "drain", {"lease_seconds": 60.0}),
+    ("seqs.0", "ack", {"seqs": [True]}), ("seqs.0", "ack", {"seqs": ["1"]}), ("seqs.0", "ack", {"seqs": [1.0]}),
     ("lease_seconds", "drain", {"lease_seconds": -1}), ("session", "drain", {"session": "x" * 201}),
     ("session", "drain", {"session": None}), ("session", "drain", {"session": "a\0"}),
     ("seqs", "ack", {}), ("seqs", "ack", {"seqs": []}), ("seqs", "ack", {"seqs": list(range(1, 502))}),
