@@ -95,7 +95,14 @@ def _stretch(agent: int, wanted: Phrases, below: int) -> tuple[list[int], int]:
     proposed = wordindex.proposed(wanted, below, STRETCH)
     if len(proposed) < STRETCH:
         return _own_among(agent, proposed), 0
-    return (own, own[-1]) if own[-1] < proposed[-1] else (_own_among(agent, proposed), proposed[-1])
+    if own[-1] < proposed[-1]:
+        return own, own[-1]
+    return _own_among(agent, proposed), _above_next(agent, proposed[-1])
+
+
+def _above_next(agent: int, reached: int) -> int:
+    """A place to go on at that is the agent's own: the number ``reached`` may be that of foreign mail with the words."""
+    return next((seq + 1 for seq in _own(agent, reached)), 0)
 
 
 def _own(agent: int, below: int) -> list[int]:

@@ -266,3 +266,17 @@ def test_what_was_stored_before_there_was_an_index_is_in_it(fleet, now):
     new = post.send(fleet["ann"], "ben", now, "new news").seq
     assert wordindex.proposed(phrases.asked("news"), search.BEYOND, 10) == [new, old]
     assert Delivery.objects.count() == 2
+
+
+def test_where_a_search_goes_on_tells_no_number_of_foreign_mail_p60(monkeypatch, fleet, now):
+    """The index proposes foreign mail as well, and may reach further down than one's own of the same stretch."""
+    monkeypatch.setattr(search, "STRETCH", 2)
+    monkeypatch.setattr(search, "MOST_STRETCHES", 1)
+    first = post.send(fleet["ann"], "ben", now).seq
+    for body in ("nothing", "secret", "secret"):
+        post.send(fleet["cyd"], "cyd", now, body)
+    for _ in range(2):
+        post.send(fleet["ann"], "ben", now)
+    ann, ben = (Agent.objects.get(slug=slug).pk for slug in ("ann", "ben"))
+    assert search.find(ann, "secret") == search.find(ben, "secret") == search.Found((), first + 1)
+    assert search.find(ann, "secret", before=first + 1).next is None
