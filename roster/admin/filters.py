@@ -54,7 +54,8 @@ class TypedFilter(admin.ListFilter):
 
     def __init__(self, request, params, model, model_admin):
         super().__init__(request, params, model, model_admin)
-        self.value = params.pop(self.parameter, [""])[-1].strip()
+        typed = params.pop(self.parameter, [""])[-1].strip()
+        self.value = typed.replace("\0", "\ufffd")  # PostgreSQL takes no NUL even to compare
 
     def has_output(self):
         return True

@@ -320,3 +320,17 @@ def test_mail_is_put_away_once(some):
     assert "0 archived." in archive(some, 1, 2)
     assert list(Delivery.objects.order_by("pk").values()) == before
     assert Event.objects.filter(kind="mail_archived").count() == 2
+
+
+def test_an_address_asks_for_nothing_but_the_filters_r207(boss):
+    """Not for what somebody has read, and not for words of a body behind the journal's back."""
+    letter(1, "echo", "bob")
+    for asked in ("delivery/?read_at__isnull=True", "message/?body__contains=Inside", "message/?seq__gt=0"):
+        assert boss.get(f"/admin/inbox/{asked}").status_code == 400, asked
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("asked", ["message/?from=%00", "message/?to=e%00", "delivery/?of=%00&state=acked"])
+def test_a_nul_in_a_filter_finds_nothing(boss, asked):
+    letter(1, "echo", "bob")
+    assert mail(boss, asked) == []
