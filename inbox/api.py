@@ -125,11 +125,9 @@ async def get_thread(
 
 
 def _thread(request: HttpRequest, number: int, after: int, limit: int) -> dict:
-    """One more is asked for than is shown, to know whether there is more."""
-    look = partial(queries.thread, number=number, now=request.received_at, after=after, limit=limit + 1)
-    found = _seen(request, number, look)
-    more = found[limit - 1].seq if len(found) > limit else None
-    return {"thread": number, "messages": [schemas.letter(each) for each in found[:limit]], "next": more}
+    look = partial(queries.thread_page, number=number, now=request.received_at, after=after, limit=limit)
+    found, more = _seen(request, number, look)
+    return {"thread": number, "messages": [schemas.letter(each) for each in found], "next": more}
 
 
 @router.get("/search", auth=auth.reader, summary="Look for words in one's own mail")

@@ -22,7 +22,7 @@ MOST_WAITING = 1000  # messages an inbox holds that nobody has acked
 MOST_BYTES = 10 * 1024 * 1024  # of such messages in one inbox
 MOST_NAMED = 500  # recipients named one by one in a send
 MOST_ATTEMPTS = 5  # leases that may lapse before a message is given up
-LARGEST_DRAIN = 4 * 1024 * 1024  # bytes of bodies in one drain; the first message comes whatever its size
+LARGEST_ANSWER = 4 * 1024 * 1024  # bytes of bodies in one drain, or one page of a thread
 LEASE = 120  # seconds, where the caller asks for nothing else
 SHORTEST_LEASE, LONGEST_LEASE = 1, 12 * 3600  # seconds; a lease never lasts longer, however often it is extended
 
@@ -84,6 +84,17 @@ def release(facts: Facts, lease: str, now: datetime) -> str:
     if state(facts, now) == LEASED and facts.lease == lease:
         return "released"
     return "already_acked" if facts.state in (ACKED, ARCHIVED) else "not_held"
+
+
+def fitting(sizes: list[int]) -> int:
+    """How many messages with bodies of these ``sizes``, in their order, one answer carries; the first comes whatever its
+    size."""
+    room = LARGEST_ANSWER - sum(sizes[:1])
+    for count, size in enumerate(sizes[1:], 1):
+        room -= size
+        if room < 0:
+            return count
+    return len(sizes)
 
 
 def lease_end(began: datetime, now: datetime, seconds: int) -> datetime:

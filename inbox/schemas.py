@@ -168,6 +168,7 @@ def letter(each: queries.Letter) -> dict:
             {"to": line.to, "addressed_as": line.addressed_as, "state": line.state, "reason": line.dead_reason or None}
             for line in each.lines
         ],
+        "others": each.others,
     }
 
 

@@ -5,10 +5,10 @@ from .names import names
 from .news import Arrivals, Mailbox, arrivals, mailbox
 from .receipts import expiry, receipt
 from .sent import SentHeader, sent
-from .threads import Letter, Line, message, thread
+from .threads import Letter, Line, message, thread, thread_page
 
 __all__ = [
     "ALL", "Arrivals", "Header", "Letter", "Line", "Mailbox", "PENDING", "Peek", "SHOWN", "SentHeader", "UNREAD",
-    "arrivals", "counts", "expiry", "mailbox", "message", "names", "peek", "receipt", "sent", "standing", "thread", "unread",
-    "with_bodies",
+    "arrivals", "counts", "expiry", "mailbox", "message", "names", "peek", "receipt", "sent", "standing", "thread", "thread_page",
+    "unread", "with_bodies",
 ]  # fmt: skip

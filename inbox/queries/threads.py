@@ -42,6 +42,7 @@ class Letter:
     expires_at: datetime | None
     size: int
     lines: tuple[Line, ...]
+    others: int  # recipients beyond those of ``lines``, where the reader may know of them
 
 
 def message(view: View, seq: int, now: datetime) -> Letter | None:
@@ -54,20 +55,38 @@ def thread(view: View, number: int, now: datetime, after: int = 0, limit: int = 
     return _letters(view.messages.filter(thread=number, pk__gt=after).order_by("pk")[:limit], view.reader, now)
 
 
+def thread_page(
+    view: View, number: int, now: datetime, after: int, limit: int
+) -> tuple[list[Letter], int | None] | None:
+    """So many of a thread's messages as one answer carries, and the ``after`` of those that follow; None where this view
+    shows none. A thread may be a hundred times as large as an inbox."""
+    rows = view.messages.filter(thread=number, pk__gt=after).order_by("pk")
+    sizes = list(rows.values_list("size", flat=True)[: limit + 1])
+    if not sizes:
+        return None
+    count = rules.fitting(sizes[:limit])
+    letters = thread(view, number, now, after, count)
+    return letters, letters[-1].seq if len(sizes) > count else None
+
+
 def _letters(messages: QuerySet[Message], reader: int | None, now: datetime) -> list[Letter]:
     return [_letter(each, reader, now) for each in messages.select_related("sender")]
 
 
 def _letter(message: Message, reader: int | None, now: datetime) -> Letter:
-    rows = Delivery.objects.filter(message=message).select_related("recipient", "lease").order_by("recipient__slug")
-    rows = list(rows[:MOST_LINES])
+    found = Delivery.objects.filter(message=message).select_related("recipient", "lease").order_by("recipient__slug")
+    rows = list(found[:MOST_LINES])
     knows_all = reader is None or reader == message.sender_id
-    lines = tuple(_line(each, reader, now) for each in rows if knows_all or each.recipient_id == reader)
+    told = (
+        rows if knows_all else [each for each in rows if each.recipient_id == reader] or found.filter(recipient=reader)
+    )
+    lines = tuple(_line(each, reader, now) for each in told)
+    others = found.count() - len(rows) if knows_all and len(rows) == MOST_LINES else 0
     return Letter(
         seq=message.seq, thread=message.thread, in_reply_to=message.in_reply_to_id, kind=message.kind,
         sender=message.sender.slug if message.sender else None, to=tuple(dict.fromkeys(each.addressed_as for each in rows)),
         subject=message.subject, body=message.body, importance=message.importance, sent_at=message.sent_at,
-        expires_at=message.expires_at, size=message.size, lines=lines,
+        expires_at=message.expires_at, size=message.size, lines=lines, others=others,
     )  # fmt: skip
 
 

@@ -59,13 +59,8 @@ def drain(hand: Hand, limit: int, seconds: int, session: str = "") -> Drained:
 def _oldest(agent: Agent, limit: int) -> list[int]:
     """The keys of the oldest waiting deliveries, not more than a drain may carry."""
     waiting = Delivery.objects.filter(recipient=agent, state=rules.WAITING).order_by("message")
-    keys, size = [], 0
-    for pk, each in waiting.values_list("pk", "size")[:limit]:
-        size += each
-        if keys and size > rules.LARGEST_DRAIN:
-            break
-        keys.append(pk)
-    return keys
+    found = list(waiting.values_list("pk", "size")[:limit])
+    return [pk for pk, _ in found[: rules.fitting([size for _, size in found])]]
 
 
 def _seen(agent: Agent, now: datetime, session: str = "") -> Agent:
