@@ -14,6 +14,7 @@ from django.template.loader import get_template
 from django.utils.deprecation import MiddlewareMixin
 
 from roster import clock
+from roster.views.typed import typed
 
 from .pulse import pulse
 from .requests import request_id as id_of
@@ -47,6 +48,14 @@ class RequestId(MiddlewareMixin):
         return response
 
 
+class OneEncoding(MiddlewareMixin):
+    """Reads every address and form as UTF-8, which is what the pages ask for. Django would take a request's own word for
+    it, and some of the encodings that it would take make text that no database stores."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        request.encoding = "utf-8"
+
+
 class DatabaseAway(MiddlewareMixin):
     """A database that does not answer is 503 with a page that says so, never a sign-in page or a 404."""
 
@@ -56,7 +65,7 @@ class DatabaseAway(MiddlewareMixin):
 
 def away(request: HttpRequest, why: Exception) -> HttpResponse:
     log.error("database away %s: %s %s: %s", id_of(request), request.method, request.path, type(why).__name__)
-    told = {"request_id": id_of(request), "marked": pulse.marked, "now": clock.now()}
+    told = {"request_id": id_of(request), "marked": pulse.marked, "now": clock.now(), "typed": typed(request)}
     answer = HttpResponse(get_template("503.html").render(told), status=503)
     answer["Retry-After"] = "2"
     return answer

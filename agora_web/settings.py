@@ -41,6 +41,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "agora_web.middleware.RequestId",
+    "agora_web.middleware.OneEncoding",
     "agora_web.middleware.DatabaseAway",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

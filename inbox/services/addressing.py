@@ -117,6 +117,6 @@ def _hint(name: str) -> str | None:
     plain = unicodedata.normalize("NFKC", name).strip().casefold()
     if not plain.isascii():
         return None
-    if Agent.objects.filter(slug=plain[:64]).exists():
+    if Agent.objects.filter(slug=plain).exists():
         return plain
     return next((near for near in queries.near(plain, 2) if near != name), None)

@@ -62,11 +62,12 @@ class Form:
             raise Invalid("expires", "is none of the choices")
         span = EXPIRY[self.expires][1]
         expires_at = at + span if span else None
-        _no_nul(self)
+        _no_nul(self, "subject", "body")
         return checked(Letter(to, self.body, self.subject, self.reply, self.importance, expires_at, many))
 
     def recipients(self) -> tuple[tuple[str, ...], bool]:
         """Who is named, each once, and whether that is an address of many. Raises Invalid."""
+        _no_nul(self, "to")
         names = [name for name in BETWEEN.split(self.to) if name]
         if not names:
             raise Invalid("to", "names nobody")
@@ -80,7 +81,8 @@ class Form:
 
     def refused(self, why: HubError) -> None:
         """Puts a refusal beside the field that it is about; one about no field is about whom it should go to."""
-        name = {"expires_at": "expires", "in_reply_to": "to"}.get(why.detail.get("field"), why.detail.get("field"))
+        field = why.detail.get("field")
+        name = {"expires_at": "expires", "in_reply_to": "to"}.get(field, field)
         if why.code == "key_reused":
             self.key = secrets.token_urlsafe(16)
             name, said = (
@@ -88,12 +90,12 @@ class Form:
                 ("This form was sent before, with another text: see Sent. Send again if this is to go out as well."),
             )
         else:
-            said = why.message.removeprefix(f"{name}: ")
+            said = why.message.removeprefix(f"{field}: ")
         self.errors[name if name in FIELDS else "to"] = said[:1].upper() + said[1:]
 
 
-def _no_nul(form: Form) -> None:
-    for name in ("to", "subject", "body"):
+def _no_nul(form: Form, *names: str) -> None:
+    for name in names:
         if "\0" in getattr(form, name):
             raise Invalid(name, "holds a NUL character, which no message can")
 

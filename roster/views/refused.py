@@ -11,6 +11,8 @@ from django.shortcuts import render
 
 from roster import access, queries, states
 
+from .typed import typed
+
 # Why somebody has to sign in, by the word that the address of the sign-in carries.
 ENDED = {
     "out": "You are signed out.",
@@ -23,9 +25,13 @@ ENDED = {
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """To the sign-in, and from there back here; what was sent with a POST is not sent again."""
+    """To the sign-in, and from there back here. What was sent with a POST is not sent again: whoever wrote a text is
+    shown it first."""
     asked = request.get_full_path() if request.method in ("GET", "HEAD") else "/"
     told = {"next": asked} | ({"why": why_ended(request)} if why_ended(request) else {})
+    if texts := typed(request):
+        context = {"typed": texts, "why": ENDED.get(why_ended(request), ""), "sign_in": settings.LOGIN_URL}
+        return render(request, "401.html", context, status=401)
     return HttpResponseRedirect(f"{settings.LOGIN_URL}?{urlencode(told, safe='/')}")
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import REASON_BAD_ORIGIN
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,8 +18,10 @@ from roster.errors import TooMany
 from roster.services import people
 
 from .refused import ENDED, beyond, why_ended
+from .typed import typed
 
 log = logging.getLogger("agora.security")
+FOREIGN = REASON_BAD_ORIGIN.partition("%s")[0]  # how the reason begins that a form of another site is refused for
 tries = limits.Buckets(settings.SIGN_IN_TRIES / settings.SIGN_IN_PAUSE.total_seconds(), settings.SIGN_IN_TRIES)
 
 
@@ -92,4 +95,6 @@ def _next(request: HttpRequest) -> str:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "403_csrf.html", status=403)
+    """The page of a form that has expired. What a page of another site put into it was typed by nobody here."""
+    texts = [] if reason.startswith(FOREIGN) else typed(request)
+    return render(request, "403_csrf.html", {"typed": texts}, status=403)

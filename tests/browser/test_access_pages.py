@@ -13,6 +13,7 @@ from tests.browser.pages import PAGES
 from tests.front import fakes
 
 pytestmark = pytest.mark.browser
+TYPED = [("to", "echo"), ("body", "The disk is full.")]
 HELD = {
     "held": [fakes.Thing(evidence={"would_flip": 9, "live": 12}, subject="the dormancy sweep", opened_at=fakes.NOW)],
     "rows": [fakes.row(1, presence=fakes.presence("dormant", as_of=None), last_seen=None)],
@@ -68,7 +69,8 @@ DRAWN = {
     ),
     "a mistake of the hub": ("500.html", {"request_id": "f00d"}),
     "a database that is away": ("503.html", {"marked": fakes.NOW, "now": fakes.NOW, "request_id": "f00d"}),
-    "a form that has expired": ("403_csrf.html", fakes.site()),
+    "a form that has expired": ("403_csrf.html", fakes.site(typed=TYPED)),
+    "a text that was sent after the sign-in had ended": ("401.html", {"typed": TYPED, "sign_in": "/sign-in/"}),
 }
 
 

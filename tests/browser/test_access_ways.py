@@ -23,6 +23,7 @@ ENDLESS = [
     f"/events/?kind={'k' * 80}&agent={'a' * 80}&by={'b' * 80}&from={'f' * 80}",
     f"/anomalies/?kind={'k' * 80}&subject={'s' * 80}",
     f"/agents/{'n' * 64}/",
+    f"/inbox/write/?to={'t' * 80}",
 ]
 DATE_PARTS = 4  # day, month, year and the button of the calendar
 LIVE = {"the roster", "an agent"}

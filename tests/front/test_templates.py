@@ -57,6 +57,7 @@ PAGES = {
     "500.html": {},
     "503.html": {"marked": fakes.NOW, "now": fakes.NOW, "request_id": "f00d"},
     "403_csrf.html": {},
+    "401.html": {"typed": [("to", "echo"), ("body", "x")], "why": "Your sign-in has ended.", "sign_in": "/sign-in/"},
 }
 PARTS = {
     "roster/_row.html": ({"row": fakes.row(4), "now": fakes.NOW}, "tr", "agent-4"),

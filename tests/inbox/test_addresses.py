@@ -73,3 +73,11 @@ def test_a_person_is_written_to_like_anybody_else(now):
     make.person("mira")
     told = post.line(post.send(make.agent("scribe", now)[1], "mira", now))
     assert (told["to"], told["state"], told["code"]) == ("mira", "waiting", "dormant")
+
+
+def test_a_hint_is_an_id_that_somebody_has(now):
+    make.agent("a" * 64, now)
+    _, ann = make.agent("ann", now)
+    with pytest.raises(NotFound) as why:
+        post.send(ann, "A" * 70, now)
+    assert why.value.detail["unknown"][0]["hint"] in (None, "a" * 64)

@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 
 from inbox import rules
@@ -148,3 +149,23 @@ def test_an_address_fills_the_field_and_names_are_offered(vera, fleet):
 
 def test_each_form_has_a_key_of_its_own():
     assert len({Form().key for _ in range(10)}) == 10
+
+
+def test_a_nul_among_the_recipients_is_said_at_the_field(vera, fleet):
+    """PostgreSQL takes none even to compare, so nobody may look for such an id, whatever else is wrong with the form."""
+    assert "holds a NUL character" in expected(vera, "e\0cho")
+    for more in ({"act": "check"}, {"subject": "x" * 301}):
+        answer = vera.post(
+            "/inbox/write/", {"to": "e\0cho", "body": "text", "importance": "normal", "expires": ""} | more
+        )
+        assert answer.status_code in (200, 422) and "NUL character" in answer.content.decode()
+
+
+def test_a_form_is_read_as_utf_8_whatever_it_says_of_itself(vera, fleet):
+    """Django knows encodings that make a lone surrogate or a NUL of plain letters, and some that make no text at all."""
+    given = {"to": "echo", "body": r"\ud800 \x00", "act": "send", "importance": "normal", "expires": ""}
+    for encoding in ("unicode_escape", "rot13", "idna", "utf-16"):
+        kind = f"{MULTIPART_CONTENT}; charset={encoding}"
+        answer = vera.generic("POST", "/inbox/write/", encode_multipart(BOUNDARY, given), content_type=kind)
+        assert answer.status_code == 302, encoding
+    assert set(Message.objects.values_list("body", flat=True)) == {r"\ud800 \x00"}
