@@ -113,7 +113,7 @@ def test_first_deliveries_keep_the_order_in_which_one_wrote_to_the_other_p22(now
 
 
 def test_a_drain_carries_so_many_bytes_and_one_message_whatever_its_size(now, scribe, echo, monkeypatch):
-    monkeypatch.setattr(rules, "LARGEST_DRAIN", 10)
+    monkeypatch.setattr(rules, "LARGEST_ANSWER", 10)
     for size in (4, 6, 1, 20, 1):
         post.send(scribe, "echo", now, "x" * size)
     assert [post.seqs(post.drain(echo, "echo", now)) for _ in range(5)] == [[1, 2], [3], [4], [5], []]
