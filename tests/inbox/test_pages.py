@@ -15,7 +15,7 @@ from inbox.services import archiving, leases
 from roster.access import Caller
 from roster.models import Agent, Event
 from tests import make
-from tests.inbox import post
+from tests.inbox import crowd, post
 
 pytestmark = pytest.mark.django_db
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
@@ -232,5 +232,7 @@ def test_what_arrived_behind_a_number_is_told_once_and_never_ones_own(vera, echo
     page = shows(vera, "/inbox/news/?after=0")
     assert "2 new messages" in page and "&lt;i&gt;two&lt;/i&gt;" in page and 'href="/inbox/"' in page
     assert 'data-arrived="0"' in shows(vera, f"/inbox/news/?after={second}")
-    leases.ack(person("vera"), [first, second])
+    own = crowd.write(Agent.objects.get(slug="vera"), ["vera"], timezone.now()).seq
+    assert f'data-newest="{own}" data-arrived="0"' in shows(vera, f"/inbox/news/?after={second}")
+    leases.ack(person("vera"), [first, second, own])
     assert 'data-arrived="0"' in shows(vera, "/inbox/news/?after=0")
