@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import Delivery
-from inbox.services import archiving, leases
+from inbox.services import archiving, leases, reading
 from roster.access import Caller
 from roster.models import Agent, Event
 from tests import make
@@ -207,6 +207,19 @@ def test_empty_boxes_teach(vera):
     assert "Write the first message" in shows(vera, "/inbox/sent/")
     for box in ("done", "dead", "archive"):
         assert '<div class="empty">' in shows(vera, f"/inbox/{box}/")
+
+
+def test_the_count_in_the_head_is_of_what_is_unread_and_not_done_with(vera, echo):
+    """What was acked or died needs no reading."""
+    seqs = [mail(echo, expires_at=timezone.now() + timedelta(minutes=1) if n == 3 else None) for n in range(4)]
+    for done, left in ((None, 4), (seqs[0], 3), (seqs[1], 2)):
+        if done:
+            leases.ack(person("vera"), [done])
+        assert f"<b>{left}</b>" in shows(vera, "/inbox/news/")
+    post.sweep(timezone.now() + timedelta(minutes=2))
+    assert "<b>1</b>" in shows(vera, "/inbox/news/")
+    reading.mark(Agent.objects.get(slug="vera"), seqs, timezone.now())
+    assert "unread" not in shows(vera, "/inbox/news/")
 
 
 def test_a_user_who_is_no_agent_is_told_how_to_become_one():

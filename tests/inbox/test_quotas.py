@@ -59,14 +59,14 @@ def test_each_ack_makes_room_and_a_lease_does_not_f076(now, monkeypatch, scribe)
     _, token = scribe
     monkeypatch.setattr(rules, "MOST_WAITING", 3)
     _, reader = make.agent("reader", now)
-    told = [post.line(post.send(token, "reader", now))["pending"] for _ in range(3)]
-    assert told == [1, 2, 3]
+    told = [post.line(post.send(token, "reader", now + minutes(n))) for n in range(3)]
+    assert [(each["pending"], each["oldest"]) for each in told] == [(n, "2026-03-02T12:00:00.000Z") for n in (1, 2, 3)]
     held = post.drain(reader, "reader", now, limit=2)
     with pytest.raises(Full):
         post.send(token, "reader", now)
     post.ack(reader, "reader", now, post.seqs(held), held["lease"])
-    told = post.line(post.send(token, "reader", now))
-    assert (told["pending"], told["oldest"]) == (2, "2026-03-02T12:00:00.000Z")
+    told = post.line(post.send(token, "reader", now + minutes(3)))
+    assert (told["pending"], told["oldest"]) == (2, "2026-03-02T12:02:00.000Z")
 
 
 def test_what_died_or_was_acked_fills_no_inbox(now, monkeypatch, scribe):
