@@ -31,7 +31,7 @@ class BoxPage(LivePage):
         return {self.pk}
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
-        await self.mail(rows)
+        await self.mail([each.row for each in rows])
         if any(each.row.registered and each.row.pk == self.pk for each in rows):
             await self._ask()
 

@@ -95,9 +95,14 @@ class LivePage(AsyncWebsocketConsumer):
         made = parse_datetime(asked.get("as_of", [""])[0].replace(" ", "+"))
         return asked.get("rev") == [str(version)] and made is not None and clock.now() - made < FRESH
 
-    async def mail(self, rows: list[Rendered]) -> None:
+    @property
+    def person(self) -> int | None:
+        """The key of the agent that the person whose page it is has, if there is one."""
+        return self._own[0] if self._own else None
+
+    async def mail(self, rows: list[Row]) -> None:
         """Tells the person whose page it is that something else waits for them now. What it is, the page asks."""
-        mine = {each.row.pk: each.row.waiting for each in rows if each.row.registered}
+        mine = {row.pk: row.waiting for row in rows if row.registered}
         if self._own and mine.get(self._own[0], self._own[1]) != self._own[1]:
             self._own = self._own[0], mine[self._own[0]]
             await self.say(_waiting(self._own[1]))
@@ -159,7 +164,7 @@ class RosterPage(LivePage):
         return self.table.agents()
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
-        await self.mail(rows)
+        await self.mail([each.row for each in rows])
         await self.say("".join(map(self.table.step, rows)) + tail)
         if not self.table.is_a_page():
             await self.anew({})
@@ -198,7 +203,7 @@ class AgentPage(LivePage):
         return {self.pk}
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
-        await self.mail(rows)
+        await self.mail([each.row for each in rows])
         if any(each.row.pk == self.pk for each in rows):
             await self._send()
 

@@ -40,9 +40,13 @@ class Rendered:
 
 
 class OpenPage(Protocol):
+    person: int | None
+
     def shown(self) -> set[int]: ...
 
     async def changed(self, rows: list[Rendered], tail: str) -> None: ...
+
+    async def mail(self, rows: list[Row]) -> None: ...
 
     async def anew(self, made: dict) -> None: ...
 
@@ -165,10 +169,18 @@ class Feed:
         if len(rows) > MANY:
             made: dict = {}
             await self._each(lambda page: page.anew(made))
+            await self._mail()
         else:
             rendered = await in_database(render, rows)
             await self._each(lambda page: page.changed(rendered, tail))
         self._above = above
+
+    async def _mail(self) -> None:
+        """Tells people of their mail where the rows at hand are only some of those that changed: a letter to everybody
+        changes them all."""
+        theirs = {page.person for page in self.pages} - {None}
+        rows = await in_database(queries.by_keys, list(theirs), clock.now())
+        await self._each(lambda page: page.mail(rows))
 
     async def _each(self, say: Callable[[OpenPage], Awaitable[None]]) -> None:
         """Says it to every page. One that cannot be told starts over, and costs the others nothing."""

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from roster import events
 from roster.live import consumers
+from roster.live import feed as feeds
 from roster.models import Agent
 from tests import make
 from tests.inbox import post
@@ -55,6 +56,17 @@ async def test_every_live_page_is_told_how_much_waits_for_its_person_and_only_wh
     await sync_to_async(make.beat)(token, timezone.now(), status="working: on")  # somebody else's news
     await send(token, "mira")
     assert await hints(page, 2) == [2]
+
+
+@pytest.mark.parametrize("path", ["/live/roster/", "/live/agents/{pk}/", "/live/mail/{pk}/"])
+async def test_a_letter_to_very_many_is_hinted_at_like_any_other(pages, token, cookie, path, monkeypatch):
+    """So many rows change with it that no page is told of each."""
+    monkeypatch.setattr(feeds, "MANY", 0)
+    page = await pages.open(cookie, path.format(pk=await key("echo")))
+    await hints(page, 0)
+    await joined(1)
+    await send(token, "mira")
+    assert await hints(page, 1) == [1]
 
 
 async def test_a_box_is_told_of_its_own_changes_and_of_nothing_in_it(pages, token, cookie, agent):
