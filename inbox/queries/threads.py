@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from inbox.access import View
 from inbox.models import Delivery, Message
 
 MOST_LINES = 500  # recipients told of one message
+TOGETHER = 64  # messages whose recipients are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +72,38 @@ def thread_page(
 
 
 def _letters(messages: QuerySet[Message], reader: int | None, now: datetime) -> list[Letter]:
-    return [_letter(each, reader, now) for each in messages.select_related("sender")]
+    found = list(messages.select_related("sender"))
+    rows = _rows([each.pk for each in found])
+    return [_letter(each, rows[each.pk], reader, now) for each in found]
 
 
-def _letter(message: Message, reader: int | None, now: datetime) -> Letter:
-    found = Delivery.objects.filter(message=message).select_related("recipient", "lease").order_by("recipient__slug")
-    rows = list(found[:MOST_LINES])
+def _rows(seqs: list[int]) -> dict[int, list[Delivery]]:
+    """By message its deliveries, MOST_LINES at most. Many messages are read at once, or fewer, where they went to so
+    many that a message has to be read alone."""
+    found, at, together = defaultdict(list), 0, TOGETHER
+    while at < len(seqs):
+        some = seqs[at : at + together]
+        rows = list(_deliveries(message__in=some).order_by("message", "pk")[: MOST_LINES + 1])
+        if len(rows) > MOST_LINES and together > 1:
+            together //= 8
+            continue
+        for each in rows[:MOST_LINES]:
+            found[each.message_id].append(each)
+        at += together
+    return found
+
+
+def _deliveries(**which) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(**which).select_related("recipient", "lease")
+
+
+def _letter(message: Message, rows: list[Delivery], reader: int | None, now: datetime) -> Letter:
+    rows = sorted(rows, key=lambda each: each.recipient.slug)
     knows_all = reader is None or reader == message.sender_id
-    told = (
-        rows if knows_all else [each for each in rows if each.recipient_id == reader] or found.filter(recipient=reader)
-    )
+    own = [each for each in rows if each.recipient_id == reader]
+    told = rows if knows_all else own or _deliveries(message=message, recipient=reader)
     lines = tuple(_line(each, reader, now) for each in told)
-    others = found.count() - len(rows) if knows_all and len(rows) == MOST_LINES else 0
+    others = _deliveries(message=message).count() - len(rows) if knows_all and len(rows) == MOST_LINES else 0
     return Letter(
         seq=message.seq, thread=message.thread, in_reply_to=message.in_reply_to_id, kind=message.kind,
         sender=message.sender.slug if message.sender else None, to=tuple(dict.fromkeys(each.addressed_as for each in rows)),

@@ -33,6 +33,25 @@ def test_each_of_very_many_recipients_sees_their_own_delivery(monkeypatch, fleet
     assert ([line.to for line in letter.lines], letter.others) == (["ben", "cyd"], 1)
 
 
+def test_a_long_thread_takes_few_queries(fleet, now, django_assert_max_num_queries):
+    first = post.send(fleet["ann"], "ben", now).seq
+    for n in range(100):
+        post.send(fleet["ann"], ["ben", "cyd"][: 1 + n % 2], now, in_reply_to=first)
+    with django_assert_max_num_queries(6):
+        letters, _ = queries.thread_page(view("ben"), first, now, 0, 500)
+    assert [len(letter.to) for letter in letters] == [1] + [1, 2] * 50
+    assert {len(letter.lines) for letter in letters} == {1}
+
+
+def test_recipients_are_read_whole_however_many_a_letter_of_the_thread_has(monkeypatch, fleet, now):
+    monkeypatch.setattr(threads, "MOST_LINES", 3)
+    first = post.send(fleet["ann"], "ben", now).seq
+    for to in (["ben", "cyd", "zoe"], ["zoe"], ["ben", "cyd", "zoe", "ann"], ["cyd"]):
+        post.send(fleet["ann"], to, now, in_reply_to=first)
+    letters, _ = queries.thread_page(view("ann"), first, now, 0, 500)
+    assert [(len(letter.lines), letter.others) for letter in letters] == [(1, 0), (3, 0), (1, 0), (3, 1), (1, 0)]
+
+
 def test_a_page_of_a_thread_ends_where_its_bodies_are_too_large(monkeypatch, fleet, now):
     monkeypatch.setattr(rules, "LARGEST_ANSWER", 25)
     first = post.send(fleet["ann"], "ben", now, "x" * 30).seq
