@@ -109,8 +109,9 @@ def told(event: Event) -> Told:
 
 @register.filter
 def kind(name: str) -> str:
-    """Say a kind of event, for a filter."""
-    return {"activity": "what it says"}.get(name, spaced(name))
+    """Say a kind of event, for a filter: as its events say it, where they all say the same."""
+    words = WHAT.get(name, spaced(name))
+    return {"activity": "what it says"}.get(name, spaced(name)) if callable(words) else words
 
 
 def _since(event: Event) -> Since | None:
@@ -134,12 +135,16 @@ def _change(event: Event) -> str:
     if isinstance(before, dict) and isinstance(after, dict):
         return ", ".join(_differences(before, after))
     if isinstance(after, dict):
-        return ", ".join(
-            f"{spaced(name)} {_short(name, value)}" for name, value in after.items() if value or value == 0
-        )
+        return ", ".join(_fact(name, value) for name, value in after.items() if value or value == 0)
     if before in (None, ""):
         return "" if after is None else facts(after)
     return facts(before) if after is None else f"{facts(before)} → {facts(after)}"
+
+
+def _fact(name: str, value: Any) -> str:
+    if name == "messages" and isinstance(value, list):
+        return _short(name, [f"#{seq}" for seq in value])  # the numbers that their pages are found by
+    return f"{spaced(name)} {_short(name, value)}"
 
 
 def _differences(before: dict, after: dict) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roster.models import Agent, Event
-from roster.templatetags.told import KINDS, WHAT, told
+from roster.templatetags.told import KINDS, WHAT, kind, told
 
 ROOMS = [Path(__file__).parents[2] / room for room in ("roster", "inbox")]
 ECHO = Agent(slug="echo")
@@ -48,6 +48,8 @@ TOLD = [
      ("profile edited", f"body one two → {('x ' * 90)[:47].rstrip()}…", "ada", "")),
     (("hub_started", {"down_since": None}, {"deadlines_moved": 3}, "hub", "", None),
      ("the hub started", "deadlines moved 3", "the hub", "")),
+    (("mail_dead", None, {"messages": [8]}, "hub", "expired"), ("mail not delivered", "#8", "the hub", "expired")),
+    (("mail_archived", None, {"messages": [8, 12]}, "ada"), ("mail put away", "#8, #12", "ada", "")),
     (("a_later_kind", None, {"n": 1}), ("a later kind", "n 1", "itself", "")),
 ]  # fmt: skip
 
@@ -77,3 +79,8 @@ def test_every_kind_of_event_that_the_hub_writes_has_words_and_a_place_among_the
     assert len(written) > 10, "the pattern finds nothing, so it proves nothing"
     assert written <= set(WHAT)
     assert sorted(name for names in KINDS.values() for name in names) == sorted(WHAT)
+
+
+def test_a_filter_calls_a_kind_of_event_as_its_events_do():
+    assert kind("inbox_looked_at") == words("inbox_looked_at")[0] == "mail looked at"
+    assert (kind("activity"), kind("presence"), kind("a_later_kind")) == ("what it says", "presence", "a later kind")
