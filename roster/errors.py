@@ -74,12 +74,14 @@ class Retired(HubError):
 
 
 class Invalid(HubError):
-    """A field has a value the hub cannot take; ``field`` names it, nothing was stored."""
+    """A field has a value the hub cannot take; ``field`` names it, nothing was stored. ``problem`` is what is wrong with
+    it, to be shown beside the field itself."""
 
     status, code = 422, "invalid"
 
     def __init__(self, field: str, problem: str, *, code: str | None = None):
         super().__init__(f"{field}: {problem}", code=code, field=field)
+        self.problem = problem
 
 
 class TooLarge(HubError):

@@ -75,9 +75,11 @@ class StateFilter(admin.SimpleListFilter):
     """What is done with fills the table: it is looked for in one inbox at a time."""
 
     title = parameter_name = "state"
+    template = "admin/noted_filter.html"
 
     def __init__(self, request, params, model, model_admin):
         self.in_one_inbox = bool(request.GET.get(InboxOf.parameter))
+        self.note = "" if self.in_one_inbox else "Acked and archived: for one recipient, who is typed in above."
         super().__init__(request, params, model, model_admin)
 
     def lookups(self, request, model_admin):

@@ -29,6 +29,8 @@ NAMED = 20  # deliveries that the page of a message names
 FOUND = 1000  # messages that a search finds
 NONE = "-"
 SUBJECT = 80  # characters of it in a list
+HELD = "held by who drained them until acked, or until the lease ends"
+ALREADY = "in the archive already"
 
 
 in_words = partial(display_for_value, empty_value_display=NONE)
@@ -142,6 +144,10 @@ class MessageAdmin(MailAdmin):
 
 
 class PutAwayForm(OnePageActionForm):
+    note = (
+        "Archive puts away for good: it can be read, but waits for nobody any more. The sender of what was not acked is"
+        " told so with the reason, which it needs."
+    )
     reason = forms.CharField(label="Reason:", required=False, max_length=200)
 
 
@@ -186,14 +192,16 @@ class DeliveryAdmin(MailAdmin):
     def held_until(self, delivery):
         return in_words(delivery.lease.until if self.state_now(delivery) == rules.LEASED else None)
 
-    @admin.action(description="Archive: it waits for nobody any more")
+    @admin.action(description="Archive")
     def put_away(self, request, chosen):
         keys, by = chosen.values_list("pk", flat=True), request.user.username
-        told = archiving.put_away(list(keys), by=by, now=clock.now(), reason=request.POST.get("reason", "").strip())
-        self.message_user(request, f"{told.done} archived.", messages.SUCCESS)
-        if told.held:
-            self.message_user(
-                request,
-                f"{told.held} left: held by who drained them until acked, or until the lease ends.",
-                messages.WARNING,
-            )
+        reason = request.POST.get("reason", "").strip()
+        try:
+            told = archiving.put_away(list(keys), by=by, now=clock.now(), reason=reason)
+        except Invalid as why:
+            return self.message_user(request, f"Nothing was archived: {why.problem}.", messages.ERROR)
+        left = [f"{count} left: {why}." for count, why in ((told.held, HELD), (told.already, ALREADY)) if count]
+        if told.done:
+            self.message_user(request, f"{told.done} archived.", messages.SUCCESS)
+        for line in left if told.done else [f"0 archived. {' '.join(left)}"]:
+            self.message_user(request, line, messages.WARNING)

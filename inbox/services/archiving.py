@@ -11,6 +11,7 @@ from django.db import transaction
 
 from inbox import rules
 from inbox.models import Delivery
+from roster.errors import Invalid
 from roster.models import Agent
 from roster.services import journal
 
@@ -19,10 +20,11 @@ from .boxes import recount
 
 @dataclass(frozen=True, slots=True)
 class PutAway:
-    """How many were put away, and how many were left since somebody holds them."""
+    """How many were put away, how many were left since somebody holds them, and how many had been put away before."""
 
     done: int
     held: int
+    already: int
 
 
 @transaction.atomic
@@ -30,8 +32,8 @@ def put_away(keys: Collection[int], *, by: str, now: datetime, reason: str = "")
     """Archives the deliveries ``keys`` (primary keys), but for those that are archived already and those that a lease
     holds at ``now``: who drained these may still ack them.
 
-    What nobody acked is given up by that, and its sender is told like that of any other dead mail. One event for each
-    inbox names the messages.
+    What nobody acked is given up by that, and its sender is told like that of any other dead mail. That takes a
+    ``reason``: raises Invalid, with nothing done, where there is none. One event for each inbox names the messages.
     """
     boxes = set(Delivery.objects.filter(pk__in=keys).values_list("recipient", flat=True))
     agents = {box.pk: box for box in Agent.objects.select_for_update(no_key=True).filter(pk__in=boxes).order_by("pk")}
@@ -43,13 +45,16 @@ def put_away(keys: Collection[int], *, by: str, now: datetime, reason: str = "")
             held += 1
         else:
             free[each.state in rules.PENDING].append(each)
+    if free[True] and not reason:
+        unacked = f"{len(free[True])} of these {'is' if len(free[True]) == 1 else 'are'} not acked"
+        raise Invalid("reason", f"{unacked}; say why they are given up, which their senders are told")
     _archive(free[False], now)
     _archive(
         free[True], now, dead_at=now, dead_reason=f"put away by {by}: {reason}".removesuffix(": ")[:200], lease=None
     )
     if gone := free[False] + free[True]:
         _tell(agents, gone, by, now, reason)
-    return PutAway(len(gone), held)
+    return PutAway(len(gone), held, already=len(set(keys)) - len(gone) - held)
 
 
 def _archive(deliveries: list[Delivery], now: datetime, **more) -> None:

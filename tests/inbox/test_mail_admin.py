@@ -240,6 +240,7 @@ def test_what_is_done_with_is_offered_for_one_inbox_only(some):
     offered = ["state=waiting", "state=leased", "state=dead", "state=acked", "state=archived"]
     for asked, count in (("", 3), ("?of=iris", 5)):
         page = some.get(f"/admin/inbox/delivery/{asked}").content.decode()
+        assert ("Acked and archived: for one recipient" in page) == (not asked)
         assert [each for each in offered if each in page] == offered[:count]
 
 
@@ -291,14 +292,14 @@ def test_an_admin_puts_mail_away_with_a_row_in_the_journal_f026(some):
 
 def test_what_was_put_away_is_as_it_was_and_can_be_read_r206(some):
     before = Message.objects.values().get(seq=3)
-    archive(some, 3)
+    archive(some, 3, reason="over")
     assert Message.objects.values().get(seq=3) == before
     assert mail(some, "delivery/?of=iris&state=archived") == ["#3", "#1"]
     assert "Inside." in some.get("/admin/inbox/message/3/change/").content.decode()
 
 
 def test_what_somebody_holds_is_left_to_them_and_a_lapsed_lease_holds_nothing_f026(some):
-    shown_after = archive(some, 3, 4, 5)
+    shown_after = archive(some, 3, 4, 5, reason="done elsewhere")
     assert "3 archived." in shown_after and "1 left: held by" in shown_after
     assert states(3, 4, 5) == ["archived", "archived", "leased", "archived"]
 
@@ -314,10 +315,24 @@ def test_the_sender_of_mail_that_nobody_acked_is_told_once_who_put_it_away(some)
     assert notices("iris") == []  # 2 was acked
 
 
+def test_unacked_mail_is_not_put_away_without_a_reason(some):
+    before = list(Delivery.objects.order_by("pk").values())
+    said = archive(some, 2, 3, reason=" ")
+    assert "Nothing was archived: 2 of these are not acked; say why" in said and 'class="success"' not in said
+    assert list(Delivery.objects.order_by("pk").values()) == before
+    assert not Event.objects.filter(kind="mail_archived").exists()
+    assert "3 archived." in archive(some, 2, 6)  # nobody waits for these
+
+
+def test_the_list_says_what_archiving_does(some):
+    assert "puts away for good" in some.get("/admin/inbox/delivery/").content.decode()
+
+
 def test_mail_is_put_away_once(some):
     archive(some, 2)
     before = list(Delivery.objects.order_by("pk").values())
-    assert "0 archived." in archive(some, 1, 2)
+    said = archive(some, 1, 2)
+    assert "0 archived. 3 left: in the archive already." in said and 'class="success"' not in said
     assert list(Delivery.objects.order_by("pk").values()) == before
     assert Event.objects.filter(kind="mail_archived").count() == 2
 
