@@ -48,9 +48,7 @@ async def get_inbox(
 
 
 def _peek(request: HttpRequest, slug: str, state: str, after: int, limit: int) -> dict:
-    box = access.box(request.auth, slug, _as(request))
-    if not box.own:
-        looks.audit(request.auth.name, box.agent, request.received_at)
+    box = _looked_into(request, slug)
     found = queries.peek(box.agent, request.received_at, state=state, after=after, limit=limit)
     return schemas.peek(found, box.own)
 
@@ -59,7 +57,7 @@ def _peek(request: HttpRequest, slug: str, state: str, after: int, limit: int) -
 async def post_drain(request: HttpRequest, id: str, body: schemas.Drain = schemas.Drain()):
     """What is not acked before the lease ends goes back to the inbox. A disabled agent is given nothing, and told so."""
     hand = _hand(request, id)
-    found = await in_database(leases.drain, hand, body.limit, body.lease_seconds, body.session)
+    found = await in_database(leases.drain, hand, body.limit, body.lease_seconds, body.session or "")
     return reply(schemas.drained(found))
 
 
@@ -130,20 +128,29 @@ def _thread(request: HttpRequest, number: int, after: int, limit: int) -> dict:
     return {"thread": number, "messages": [schemas.letter(each) for each in found], "next": more}
 
 
-@router.get("/search", auth=auth.reader, summary="Look for words in one's own mail")
+@router.get("/search", auth=auth.reader, summary="Look for words in mail")
 async def get_search(
     request: HttpRequest,
     q: str = "",
+    agent: str = "",
     before: int | None = Query(None, ge=1, le=2**63 - 1),
     limit: int = Query(20, ge=1, le=500),
 ):
-    """Newest first; `next` is the `before` of the following page."""
-    return reply(await in_database(_search, request, q, before, limit))
+    """In one's own mail, or that of `agent`; newest first. `next` is the `before` of the following page."""
+    return reply(await in_database(_search, request, q, agent, before, limit))
 
 
-def _search(request: HttpRequest, q: str, before: int | None, limit: int) -> dict:
-    agent = access.reader(request.auth, _as(request))
-    return schemas.found(search.find(agent, q, before=before, limit=limit))
+def _search(request: HttpRequest, q: str, slug: str, before: int | None, limit: int) -> dict:
+    key = _looked_into(request, slug).agent.pk if slug else access.reader(request.auth, _as(request))
+    return schemas.found(search.find(key, q, before=before, limit=limit))
+
+
+def _looked_into(request: HttpRequest, slug: str) -> access.Box:
+    """The inbox of ``slug``; a look into another's is remembered. Raises NotFound."""
+    box = access.box(request.auth, slug, _as(request))
+    if not box.own:
+        looks.audit(request.auth.name, box.agent, request.received_at)
+    return box
 
 
 def _hand(request: HttpRequest, slug: str) -> leases.Hand:

@@ -26,7 +26,7 @@ LARGEST_ANSWER = 4 * 1024 * 1024  # bytes of bodies in one drain, or one page of
 LEASE = 120  # seconds, where the caller asks for nothing else
 SHORTEST_LEASE, LONGEST_LEASE = 1, 12 * 3600  # seconds; a lease never lasts longer, however often it is extended
 
-EXHAUSTED = f"given back {MOST_ATTEMPTS} times without an ack"
+EXHAUSTED = f"taken {MOST_ATTEMPTS} times and never acked: each lease ran out"
 TOO_LATE = "it expired before anybody acked it"
 
 

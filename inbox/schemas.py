@@ -52,18 +52,18 @@ def _to(value: Any, parse: Callable) -> str | list[str]:
 
 
 class Send(Strict):
-    """`to` is an id, a list of ids, `group:NAME`, or `live` for everybody who is live."""
+    """`to` is an id, a list of ids, `group:NAME`, or `live` for everybody who is live. What is optional may be null."""
 
     to: Annotated[Name | Annotated[list[Name], Field(min_length=1, max_length=rules.MOST_NAMED)], WrapValidator(_to)]
     body: str
-    subject: Annotated[str, Field(max_length=rules.LONGEST_SUBJECT)] = ""
+    subject: Annotated[str, Field(max_length=rules.LONGEST_SUBJECT)] | None = None
     in_reply_to: Seq | None = None
-    importance: Literal["low", "normal", "high"] = "normal"
+    importance: Literal["low", "normal", "high"] | None = None
     expires_at: Annotated[datetime, AfterValidator(in_utc)] | None = None
 
     def letter(self) -> letters.Letter:
         to, many = letters.addressed(self.to)
-        rest = self.model_dump(exclude={"to"})
+        rest = self.model_dump(exclude={"to"}, exclude_none=True)
         return checked(letters.Letter(to=to, many=many, **rest))
 
 
@@ -80,7 +80,7 @@ def checked(letter: letters.Letter) -> letters.Letter:
 class Drain(Strict):
     limit: Annotated[Number, Field(ge=1, le=500)] = 50
     lease_seconds: Seconds = rules.LEASE
-    session: Annotated[str, Field(max_length=200)] = ""
+    session: Annotated[str, Field(max_length=200)] | None = None
 
 
 class Ack(Strict):

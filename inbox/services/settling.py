@@ -88,9 +88,9 @@ def _notice(sender: Agent, message: Message, dead: list[Delivery], now: datetime
     if len(dead) > NAMED:
         lines.append(f"and {len(dead) - NAMED} others")
     body = (
-        f"Message #{message.seq} was not delivered. The hub keeps it; nobody will read it unless you send it anew.\n\n"
+        f"Your message #{message.seq} waits no longer for:\n\n" + "\n".join(lines) + "\n\n"
+        "The hub keeps it, but hands it to none of them any more. Send it anew if it still matters."
     )
-    body += "\n".join(lines)
     notice = Message(
         seq=journal.next_version("mail"), kind=rules.SYSTEM, thread=message.thread, in_reply_to=message, body=body,
         subject=f"Not delivered: {message.subject or f'#{message.seq}'}"[: rules.LONGEST_SUBJECT],

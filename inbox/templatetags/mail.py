@@ -15,6 +15,7 @@ from inbox import rules
 from roster.templatetags.agora import visible, when
 
 register = template.Library()
+BLANKS = re.compile(r"[ \t\r\n]+")
 KEPT = re.compile(r"([\n\t])")
 STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 STATES = {
@@ -22,7 +23,7 @@ STATES = {
     rules.LEASED: "taken",
     rules.ACKED: "acked",
     rules.DEAD: "not delivered",
-    rules.ARCHIVED: "acked, archived",
+    rules.ARCHIVED: "archived",  # after its ack, or put away without one: the reason beside it says so
 }
 RESULTS = {
     "acked": "done",
@@ -73,8 +74,8 @@ def bare(subject: str) -> str:
 
 @register.filter
 def seen(text: str) -> str:
-    """Foreign text where no element can be, such as the title of a page: every unseen character made visible."""
-    return visible(text)
+    """Foreign text on one line, where no element can be: a run of blanks is one, every unseen character made visible."""
+    return visible(BLANKS.sub(" ", text))
 
 
 @register.filter

@@ -310,7 +310,7 @@ def test_the_sender_of_mail_that_nobody_acked_is_told_once_who_put_it_away(some)
     for _ in range(2):
         sweeping.run(PLAN, timezone.now() + timedelta(seconds=5))
     (notice,) = notices("echo")
-    assert "#3 was not delivered" in notice
+    assert "#3 waits no longer for" in notice
     assert "iris: put away by boss: the project ended\nnova: put away by boss: the project ended" in notice
     assert notices("iris") == []  # 2 was acked
 

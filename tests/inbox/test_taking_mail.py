@@ -180,15 +180,15 @@ def test_a_message_that_always_kills_its_reader_is_given_up_and_the_rest_flows_f
     (dead,) = post.peek("echo", at, "dead")["messages"]
     assert (dead["seq"], dead["dead_reason"], dead["delivery_count"]) == (
         poison,
-        "given back 5 times without an ack",
+        "taken 5 times and never acked: each lease ran out",
         5,
     )
     for n in range(5):
         post.sweep(at + seconds(3 * n))
     (notice,) = post.notices("scribe")
     assert notice.body == (
-        "Message #1 was not delivered. The hub keeps it; nobody will read it unless you send it anew.\n\n"
-        "echo: given back 5 times without an ack"
+        "Your message #1 waits no longer for:\n\necho: taken 5 times and never acked: each lease ran out\n\n"
+        "The hub keeps it, but hands it to none of them any more. Send it anew if it still matters."
     )
     assert (notice.in_reply_to_id, notice.thread, notice.sender) == (poison, poison, None)
 
@@ -207,7 +207,7 @@ async def test_the_sender_and_an_operator_see_what_died_f029(api, db):
 
     await sync_to_async(poisoned)()
     sent = (await api.get("/api/messages/1", headers=bearer(scribe))).json()
-    told = {"to": "echo", "addressed_as": "echo", "state": "dead", "reason": "given back 5 times without an ack"}
+    told = {"to": "echo", "addressed_as": "echo", "state": "dead", "reason": "taken 5 times and never acked: each lease ran out"}
     assert sent["deliveries"] == [told]
     seen = (await api.get("/api/agents/echo/inbox?state=dead", headers=bearer(manager))).json()
     assert [(each["seq"], each["dead_reason"]) for each in seen["messages"]] == [(1, told["reason"])]

@@ -51,9 +51,9 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
         method, path = call.strip("`").split()
         slug = ABOUT.get(about)
         seq, lease = await taken_mail(api, fleet, slug) if "{seq}" in path or "/inbox/" in path else (0, "")
-        by_name = slug and ("{seq}" in path or path in BY_NAME)
         for kind, status in zip(Fleet.KINDS, expected, strict=True):
-            named = {"Agora-Agent": slug} if by_name and (kind, slug) != ("agent", "echo") else {}
+            by_name = path in BY_NAME or ("{seq}" in path and kind == "node")
+            named = {"Agora-Agent": slug} if slug and by_name and (kind, slug) != ("agent", "echo") else {}
             about_whom = f"new-{number}-{kind}" if slug is None else slug
             call_of = method, where(path, about_whom, seq)
             how = request(method, path, about_whom, seq, lease)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from roster.models import Event
 from roster.offload import in_database
 from tests import make
 from tests.inbox import post
@@ -50,7 +51,7 @@ async def test_a_search_answers_with_the_hits_in_their_text(api, fleet, mail):
 
 
 async def test_everybody_searches_their_own_mail_and_a_node_that_of_its_agents_P60(api, fleet, mail):
-    """A manager may look into an inbox, which is audited; nobody looks for words in everybody's."""
+    """Nobody looks for words in everybody's."""
     own = [(fleet.agent, None), (fleet.bram, None), (fleet.node, "echo"), (fleet.birch, "bram")]
     for token, as_slug in own:
         told = (await search(api, token, "budget", as_slug)).json()
@@ -81,3 +82,17 @@ async def test_what_cannot_be_looked_for_is_refused_by_name(asked, api, fleet):
 async def test_a_call_without_words_is_told_what_is_missing(api, fleet):
     answer = await api.get("/api/search", headers=bearer(await in_database(lambda: make.agent("newcomer")[1])))
     assert answer.status_code == 422 and "q:" in answer.json()["error"]["message"]
+
+
+async def test_a_manager_searches_the_mail_of_another_by_name_and_the_look_is_remembered(api, fleet, mail):
+    """A foreign inbox and a missing one answer alike to everybody else."""
+    told = (await search(api, fleet.manager, "budget", agent="echo")).json()
+    assert [hit["seq"] for hit in told["hits"]] == mail[::-1]
+    looks = Event.objects.filter(kind="inbox_looked_at").values_list("by", "agent__slug")
+    assert [look async for look in looks] == [("mira", "echo")]
+    assert (await search(api, fleet.agent, "budget", agent="echo")).json() == told
+    for token in (fleet.agent, fleet.viewer, fleet.node):
+        foreign, missing = [await search(api, token, "budget", agent=slug) for slug in ("bram", "nobody")]
+        assert (foreign.status_code, missing.status_code) == (404, 404)
+        assert foreign.json()["error"]["message"] == missing.json()["error"]["message"].replace("nobody", "bram")
+    assert await looks.acount() == 1
