@@ -207,7 +207,12 @@ async def test_the_sender_and_an_operator_see_what_died_f029(api, db):
 
     await sync_to_async(poisoned)()
     sent = (await api.get("/api/messages/1", headers=bearer(scribe))).json()
-    told = {"to": "echo", "addressed_as": "echo", "state": "dead", "reason": "taken 5 times and never acked: each lease ran out"}
+    told = {
+        "to": "echo",
+        "addressed_as": "echo",
+        "state": "dead",
+        "reason": "taken 5 times and never acked: each lease ran out",
+    }
     assert sent["deliveries"] == [told]
     seen = (await api.get("/api/agents/echo/inbox?state=dead", headers=bearer(manager))).json()
     assert [(each["seq"], each["dead_reason"]) for each in seen["messages"]] == [(1, told["reason"])]
