@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from inbox import rules
 from inbox.models import IS_UNTOLD, Delivery, Lease
 from roster.models import SweepRun
@@ -56,14 +58,24 @@ def _each(this: SweepRun, keys: Iterable[int], step: Callable[[int], int]) -> No
 def _due_inboxes(batch: int, now: datetime) -> list[int]:
     lapsed = Lease.objects.filter(closed_at=None, until__lte=now).order_by("until")
     expired = Delivery.objects.filter(state=rules.WAITING, expires_at__lte=now).order_by("expires_at")
-    keys = [*lapsed.values_list("agent", flat=True)[:batch], *expired.values_list("recipient", flat=True)[:batch]]
-    return list(dict.fromkeys(keys))[:batch]
+    return list(dict.fromkeys(_first(lapsed, "agent", batch) + _first(expired, "recipient", batch)))[:batch]
 
 
 def _untold(batch: int) -> list[int]:
     """The messages with deaths that their senders do not know of."""
-    untold = Delivery.objects.filter(IS_UNTOLD).order_by("pk")
-    return list(dict.fromkeys(untold.values_list("message", flat=True)[:batch]))
+    return _first(Delivery.objects.filter(IS_UNTOLD).order_by("pk"), "message", batch)
+
+
+def _first(rows: QuerySet, column: str, batch: int) -> list[int]:
+    """The first so many values of ``column``, each once however many rows have it: what cannot be settled must not take
+    the place of others. Grouped by the database, the rows would not be found by their index."""
+    found: dict[int, None] = {}
+    while len(found) < batch:
+        more = rows.exclude(**{f"{column}__in": found}).values_list(column, flat=True)[:batch]
+        found |= dict.fromkeys(more)
+        if len(more) < batch:
+            break
+    return list(found)[:batch]
 
 
 def archive(before: datetime, now: datetime, batch: int) -> int:
