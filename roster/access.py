@@ -93,6 +93,8 @@ def require_role(who: Caller, least: str) -> None:
 
 def valid_slug(slug: str) -> str:
     """``slug`` itself if it is a legal new id; otherwise says which characters are allowed, or that it is taken."""
+    if slug in states.RESERVED:
+        raise Invalid("id", f"'{slug}' stands for everybody who is live, so nobody can have it.")
     if states.SLUG.fullmatch(slug):
         return slug
     if states.SLUG.fullmatch(slug.lower()) and Agent.objects.filter(slug=slug.lower()).exists():

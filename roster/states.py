@@ -29,6 +29,7 @@ SHORTEST, LONGEST = 5, 30 * 24 * 3600  # seconds; the bounds of every interval a
 DORMANT_FACTOR = 2
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+RESERVED = ("live",)  # stands for everybody who is live where an id is asked for
 SLUG_RULE = "lower-case letters, digits, '.', '_' and '-', at most 64 of them, starting with a letter or a digit"
 
 

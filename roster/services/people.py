@@ -101,7 +101,7 @@ def forget_ended(now: datetime) -> None:
 @transaction.atomic
 def signed_in(user: User, now: datetime) -> None:
     """Somebody came in. A user made outside of the admin gets the agent row of a person now, if the name can be one."""
-    if states.SLUG.fullmatch(user.username):
+    if states.SLUG.fullmatch(user.username) and user.username not in states.RESERVED:
         welcome(user, by="hub", now=now)
     journal.write(journal.happened("signed_in", user.username, now, agent=getattr(user, "agent", None)))
 

@@ -109,3 +109,11 @@ async def test_an_enrolment_token_registers_again_and_again_but_takes_nobody_ove
         assert made.status_code == 201
     answer = await api.put("/api/agents/one", json={"status": "busy"}, headers=bearer(fleet.enrolment))
     check(answer, 403, "not_yours")
+
+
+async def test_the_word_for_everybody_is_nobodys_id(api, fleet):
+    """``"to": "live"`` reaches everybody who is live; an agent of that name could not be written to."""
+    answer = await api.put("/api/agents/live", json={"status": "idle"}, headers=bearer(fleet.enrolment))
+    check(answer, 422, "invalid")
+    assert "everybody" in answer.json()["error"]["message"]
+    assert not await Agent.objects.filter(slug="live").aexists()
