@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from inbox.models import MailGroup
 from inbox.services import groups
-from roster import clock
+from roster import clock, states
 from roster.admin.base import OpenFormAdmin
 from roster.errors import Invalid
 
@@ -18,8 +18,15 @@ class GroupForm(forms.ModelForm):
     """Members are typed as ids: a fleet is too long to choose from, and a list of ids is easily brought along."""
 
     ids = forms.CharField(
-        label="Members", required=False, widget=forms.Textarea, help_text="Ids, separated by commas, spaces or lines."
+        label="Members",
+        required=False,
+        widget=forms.Textarea,
+        help_text="Ids of agents and people, separated by commas, spaces or lines.",
     )
+
+    class Meta:
+        help_texts = {"name": "It is written to as group:NAME, and stays as it is."}
+        error_messages = {"name": {"invalid": f"A name has {states.SLUG_RULE}."}}
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -31,7 +38,8 @@ class GroupForm(forms.ModelForm):
         try:
             groups.keys_of(typed)
         except Invalid as why:
-            raise ValidationError(why.message) from None
+            problem = why.problem
+            raise ValidationError(f"{problem[:1].upper()}{problem[1:]}.") from None
         return typed
 
     def shown(self) -> set[str]:

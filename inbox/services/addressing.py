@@ -105,14 +105,19 @@ def _group(name: str) -> MailGroup:
 
 
 def _unknown(names: list[str]) -> NotFound:
-    told = [{"to": name[:80], "hint": _hint(name) if place < HINTED else None} for place, name in enumerate(names)]
-    said = [f"'{each['to']}'" + (f" (did you mean '{each['hint']}'?)" if each["hint"] else "") for each in told]
+    told = [{"to": name[:80], "hint": hint(name) if place < HINTED else None} for place, name in enumerate(names)]
+    said = [doubted(each["to"], each["hint"]) for each in told]
     more = f" and {len(said) - HINTED} more" if len(said) > HINTED else ""
     message = f"Nothing was sent: nobody has the id {', '.join(said[:HINTED])}{more}."
     return NotFound(message, code="unknown_recipient", unknown=told)
 
 
-def _hint(name: str) -> str | None:
+def doubted(name: str, near: str | None) -> str:
+    """A name that nobody has, in quotes, with a ``near`` one if there is any."""
+    return f"'{name}'" + (f" (did you mean '{near}'?)" if near else "")
+
+
+def hint(name: str) -> str | None:
     """An id that ``name`` was probably meant for. Letters that only look alike are another name (F074)."""
     plain = unicodedata.normalize("NFKC", name).strip().casefold()
     if not plain.isascii():

@@ -13,6 +13,8 @@ from roster.errors import Invalid
 from roster.models import Agent
 from roster.services import journal
 
+from .addressing import doubted, hint
+
 NAMED = 10  # unknown ids that a refusal names
 
 
@@ -45,5 +47,6 @@ def keys_of(ids: Collection[str]) -> list[int]:
     found = Agent.objects.only("slug").in_bulk(list(ids), field_name="slug")
     if unknown := sorted(set(ids) - set(found)):
         more = f" and {len(unknown) - NAMED} others" if len(unknown) > NAMED else ""
-        raise Invalid("members", f"no agent has the id {', '.join(unknown[:NAMED])}{more}")
+        named = ", ".join(doubted(name, hint(name)) for name in unknown[:NAMED])
+        raise Invalid("members", f"no agent or person has the id {named}{more}")
     return [agent.pk for agent in found.values()]

@@ -78,8 +78,12 @@ def test_two_admins_who_edit_one_group_at_once_keep_each_others_changes(boss):
 @pytest.mark.parametrize(
     ("form", "problem"),
     [
-        ({"name": "ops", "ids": "echo ghost <b>"}, "no agent has the id &lt;b&gt;, ghost"),
-        ({"name": "Two words", "ids": ""}, "lower-case letters"),
+        (
+            {"name": "ops", "ids": "echo ghost <b>"},
+            "No agent or person has the id &#x27;&lt;b&gt;&#x27;, &#x27;ghost&#x27;.",
+        ),
+        ({"name": "ops", "ids": "ehco"}, "(did you mean &#x27;echo&#x27;?)"),
+        ({"name": "Two words", "ids": ""}, "A name has lower-case letters"),
         ({"name": "", "ids": "echo"}, "required"),
         ({"name": "taken", "ids": "echo"}, "already exists"),
     ],
@@ -104,7 +108,7 @@ def test_a_group_keeps_its_name_and_is_emptied_but_never_deleted(boss):
 def test_a_long_list_of_unknown_ids_is_named_in_part():
     with pytest.raises(Invalid) as why:
         groups.keys_of([f"ghost-{number:02}" for number in range(13)])
-    assert "ghost-09 and 3 others" in why.value.message and "ghost-10" not in why.value.message
+    assert "'ghost-09' and 3 others" in why.value.message and "ghost-10" not in why.value.message
 
 
 def test_a_group_of_thousands_is_opened_and_changed(boss, django_assert_max_num_queries):
