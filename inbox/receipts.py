@@ -31,7 +31,7 @@ def note(agent, code: str, found: states.Presence) -> str:
         return f"queued; {agent.slug} is live"
     since = f" since {found.since:%Y-%m-%dT%H:%M:%SZ}" if found.since else ""
     if agent.evidence_at is None:
-        return f"queued; {agent.slug} was never heard and reads it once it is"
+        return f"queued; {agent.slug} was never here; it is read when {agent.slug} first comes"
     return f"queued; {agent.slug} is {code}{since} and reads it when it returns"
 
 

@@ -41,7 +41,7 @@ def test_mail_to_a_member_with_only_a_profile_is_kept_r72(now, scribe, echo):
     before = shown("scribe", now)
     told = post.line(post.send(echo, "scribe", now))
     assert (told["state"], told["code"], told["recipient_presence"]) == ("waiting", "dormant", "dormant")
-    assert told["note"] == "queued; scribe was never heard and reads it once it is"
+    assert told["note"] == "queued; scribe was never here; it is read when scribe first comes"
     after = shown("scribe", now)
     assert after == before | {"waiting": 1, "activity": after["activity"]}
     assert before["synthesized"] and listed(now) == ["echo", "scribe"]

@@ -50,8 +50,12 @@ TOLD = {
     "awake": ("live", "live", "queued; awake is live"),
     "mute": ("silent", "silent", "queued; mute is silent since 2026-03-02T10:00:00Z and reads it when it returns"),
     "away": ("dormant", "dormant", "queued; away is dormant since 2026-03-02T10:00:00Z and reads it when it returns"),
-    "hired": ("dormant", "dormant", "queued; hired was never heard and reads it once it is"),
-    "clone-to-be": ("unknown", "unknown", "queued; clone-to-be was never heard and reads it once it is"),
+    "hired": ("dormant", "dormant", "queued; hired was never here; it is read when hired first comes"),
+    "clone-to-be": (
+        "unknown",
+        "unknown",
+        "queued; clone-to-be was never here; it is read when clone-to-be first comes",
+    ),
     "off": ("live", "disabled", "queued; off was disabled by mira: a loop, and reads nothing until it is enabled"),
     "parting": ("live", "draining", "queued; parting is finishing its work and leaves the fleet then"),
 }
