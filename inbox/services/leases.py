@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from roster.access import Caller
 from roster.errors import Conflict
 from roster.models import Agent
 from roster.services import presence
+from roster.stamps import stamp
 
 from .boxes import recount
 from .settling import settle
@@ -86,7 +88,9 @@ def ack(hand: Hand, seqs: list[int], lease: str | None = None) -> tuple[list[tup
     if refuse:
         # whoever comes too late is told so, also where another session holds the message by now (F028)
         late = row is not None and not row.holds(hand.now)
-        raise _refusal("lease_expired" if late else verdicts[refuse[0]], refuse)
+        if late or verdicts[refuse[0]] == "lease_expired":
+            raise _lapsed(refuse)
+        raise _held([mine[seq] for seq in refuse if verdicts[seq] == "held"])
     acked = [mine[seq].pk for seq, verdict in verdicts.items() if verdict == "acked"]
     Delivery.objects.filter(pk__in=acked).update(state=rules.ACKED, acked_at=hand.now)
     _close(agent, lease, hand.now)
@@ -106,7 +110,7 @@ def extend(hand: Hand, lease: str, seconds: int) -> Lease:
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     row = _lease(agent, lease)
     if not row.holds(hand.now):
-        raise _refusal("lease_expired", [])
+        raise _lapsed()
     row.until = max(row.until, rules.lease_end(row.began_at, hand.now, seconds))
     row.save(update_fields=["until"])
     _seen(agent, hand.now)
@@ -120,7 +124,7 @@ def release(hand: Hand, lease: str, seqs: list[int] | None = None) -> tuple[list
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     row = _lease(agent, lease)
     if row.ran_out(hand.now):
-        raise _refusal("lease_expired", [])
+        raise _lapsed()
     wanted = seqs if seqs is not None else sorted(row.deliveries.values_list("message", flat=True))
     mine = _mine(agent, wanted)
     verdicts = {seq: rules.release(each.facts(), lease, hand.now) for seq, each in mine.items()}
@@ -151,9 +155,16 @@ def _close(agent: Agent, key: str | None, now: datetime) -> None:
         Lease.objects.filter(pk=row.pk).update(closed_at=now)
 
 
-def _refusal(code: str, seqs: list[int]) -> Conflict:
-    if code == "held":
-        said = f"Held by a lease that was not named: {', '.join(map(str, seqs[:20]))}. Nothing was done."
-        return Conflict(said, state=rules.LEASED, allowed=[], code=code, seqs=seqs)
+def _held(letters: list[Delivery]) -> Conflict:
+    """What another lease holds, until when."""
+    seqs, until = [each.message_id for each in letters], max(each.lease.until for each in letters)
+    said = (
+        f"Taken by a session until {until:%Y-%m-%dT%H:%M:%SZ}: {', '.join(map(str, seqs[:20]))}. Ack it there, under its"
+        " lease, or wait until that ends. Nothing was done."
+    )
+    return Conflict(said, state=rules.LEASED, allowed=[], code="held", seqs=seqs, until=stamp(until))
+
+
+def _lapsed(seqs: Collection[int] = ()) -> Conflict:
     said = "This lease has lapsed or holds nothing any more; its messages went back to the inbox. Nothing was done."
-    return Conflict(said, state="lapsed", allowed=["drain"], code=code, seqs=seqs)
+    return Conflict(said, state="lapsed", allowed=["drain"], code="lease_expired", seqs=list(seqs))

@@ -71,6 +71,7 @@ def test_one_late_number_refuses_the_whole_ack_p21(now, scribe, echo):
     with pytest.raises(Conflict) as refusal:
         post.ack(echo, "echo", now, [1, 2])
     assert (refusal.value.code, refusal.value.detail["seqs"]) == ("held", [1])
+    assert refusal.value.detail["until"] == held["until"] and held["until"][:19] in refusal.value.message
     assert post.states("echo") == {1: "leased", 2: "waiting"}
     assert post.ack(echo, "echo", now, [1], held["lease"]) == ["acked"]
 
