@@ -136,9 +136,11 @@ class Post:
         parent = outgoing.letter.in_reply_to
         if parent is None:
             return None
-        thread = self.threads.get((aim.sender, parent))
-        if thread is None:
+        if (aim.sender, parent) not in self.threads:
             raise Invalid("in_reply_to", f"there is no message {parent} that you may answer")
+        thread = self.threads[aim.sender, parent]
+        if thread is None:
+            raise Invalid("in_reply_to", f"message {parent} is a notice of the hub, which takes no answers")
         return thread
 
     def _lines(self, letter: Letter, aim: Aim, at: datetime) -> tuple[dict[int, str], list[dict]]:
@@ -190,15 +192,16 @@ def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tupl
     return {(row.sender_id, row.key): (row.digest, Sent(**row.receipt)) for row in rows}
 
 
-def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int]:
+def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int | None]:
     """By sender and the message it answers: the thread, where the sender may read that message. Nobody answers a
-    notice: behind it is only the hub, and a chain of answers has to end (P30). A missing message costs what a foreign one
+    notice, whose thread is None here: behind it is only the hub, and a chain of answers has to end (P30). A missing message costs what a foreign one
     does (P61)."""
     parents = {each.letter.in_reply_to for each, _ in aimed if each.letter.in_reply_to is not None}
     if not parents:
         return {}
-    letters = Message.objects.filter(pk__in=parents, kind=rules.MAIL)
-    threads = dict(letters.values_list("pk", "thread"))
+    letters = Message.objects.filter(pk__in=parents)
+    found = letters.values_list("pk", "thread", "kind")
+    threads = {seq: thread if kind == rules.MAIL else None for seq, thread, kind in found}
     wrote = letters.values_list("sender", "pk")
     got = Delivery.objects.filter(message__in=parents, recipient__in={aim.sender for _, aim in aimed})
     read = [*wrote, *got.values_list("recipient", "message")]

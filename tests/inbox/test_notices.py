@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
@@ -43,8 +45,19 @@ def answer(token: str, message: dict, at) -> None:
     if message["from"]:
         post.send(token, message["from"], at, "pong", in_reply_to=message["seq"])
     else:
-        with pytest.raises(Invalid, match="that you may answer"):
+        with pytest.raises(Invalid, match="which takes no answers"):
             post.send(token, ["ann", "bob"], at, "pong", in_reply_to=message["seq"])
+
+
+def test_a_notice_takes_no_answers_and_is_not_there_for_others_p30_p61(now):
+    a, b = (make.agent(name, now)[1] for name in ("ann", "bob"))
+    post.send(a, "bob", now, expires_at=now + timedelta(hours=1))
+    post.sweep(now + timedelta(hours=2))
+    notice = post.notices("ann")[0].seq
+    for token, why in ((a, f"message {notice} is a notice of the hub, which takes no answers"),
+                       (b, f"there is no message {notice} that you may answer")):  # fmt: skip
+        with pytest.raises(Invalid, match=why):
+            post.send(token, "bob", now, in_reply_to=notice)
 
 
 async def test_nobody_sends_in_the_hubs_name_p30(api):
