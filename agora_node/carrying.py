@@ -70,7 +70,7 @@ class Carrier:
             note(f"{number} kept message{'' if number == 1 else 's'} sent")
         for entry in found.refused:
             if entry.id != but:
-                note(f"the kept message {entry.id} to {entry.to} was refused: {entry.error}; see `agora outbox`")
+                note(f"the kept message {entry.id} to {entry.to} was refused: {entry.why}; see `agora outbox`")
 
     def _tell_once(self, text):
         if text != self._told:

@@ -160,9 +160,13 @@ def slug(text):
 
 def recipients(said):
     """What the hub takes as `to`: an id or an address of many as it is, several ids as a list."""
-    if said.startswith("group:"):
+    if said.startswith("group:") and "," not in said:
         return f"group:{slug(said.removeprefix('group:'))}"
-    ids = [slug(each.strip()) for each in said.split(",")]
+    names = [each.strip() for each in said.split(",")]
+    for name in names if len(names) > 1 else ():
+        if name == "live" or name.startswith("group:"):
+            raise argparse.ArgumentTypeError(f"{harmless(name)} stands alone: it is many already; send twice")
+    ids = [slug(name) for name in names]
     return ids if len(ids) > 1 else ids[0]
 
 

@@ -42,6 +42,12 @@ class Entry(namedtuple("Entry", "id hub speaker letter kept_at refusal")):
         """The refusal as the error it was when it came."""
         return HubError(**self.refusal)
 
+    @property
+    def why(self):
+        """The refusal in words."""
+        late = self.letter.get("expires_at") and self.error.detail.get("field") == "expires_at"
+        return f"it expired at {self.letter['expires_at']}, before it was sent" if late else str(self.error)
+
 
 class Outbox:
     """The outbox in the SQLite file `path`, made when missing (0600). A context manager; every method may raise UsageError."""
@@ -88,6 +94,12 @@ class Outbox:
         """The Entry under `key`, or None."""
         found = self._entries("WHERE id = ?", (key,))
         return found[0] if found else None
+
+    def refused(self, sender):
+        """How many of `sender` were refused."""
+        counted = "SELECT count(*) FROM outbox WHERE hub = ? AND speaker = ? AND refusal IS NOT NULL"
+        with self._told():
+            return self._db.execute(counted, sender).fetchone()[0]
 
     def all(self):
         """Every Entry in order, those of other senders and the refused ones too."""

@@ -54,6 +54,12 @@ def age(text, now):
     return span((now - then).total_seconds()) if then and now else ""
 
 
+def ahead(text, now):
+    """How long it is until the RFC 3339 time `text`, as a span; empty when either is missing."""
+    then = parse_time(text)
+    return span((then - now).total_seconds()) if then and now else ""
+
+
 def presence(agent, now):
     """Reachability, switch and employment of an agent in one phrase: `live 2 h; disabled by mira: maintenance`."""
     word = agent.get("presence") or "unknown"

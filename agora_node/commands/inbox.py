@@ -8,7 +8,7 @@ from agora_node import config, identity
 from agora_node.carrying import carry_first
 from agora_node.client import listed
 from agora_node.tables import lay_out
-from agora_node.words import age, harmless
+from agora_node.words import age, ahead, harmless
 
 PATIENCE = 15.0
 PAGE = 500
@@ -50,7 +50,7 @@ def _shown(box, now, width):
 
 def _row(message, now):
     high_or_low = message.get("importance") if message.get("importance") != "normal" else None
-    state = [message.get("state"), message.get("dead_reason"), "read" if message.get("read") else None, high_or_low]
+    state = [_state(message, now), message.get("dead_reason"), "read" if message.get("read") else None, high_or_low]
     return (
         harmless(message.get("seq")),
         harmless(message.get("from") or "the hub"),
@@ -58,3 +58,11 @@ def _row(message, now):
         f"{age(message.get('sent_at'), now) or '?'} ago",
         ", ".join(harmless(word) for word in state if word),
     )
+
+
+def _state(message, now):
+    """The state in a word; of what somebody took, for how long yet, or until when where the hub's time is not known."""
+    state, until = message.get("state"), message.get("until")
+    if state != "leased" or not until:
+        return state
+    return f"leased for {left} more" if (left := ahead(until, now)) else f"leased until {until}"

@@ -77,5 +77,5 @@ def _row(entry, now):
         harmless(entry.to),
         harmless(entry.letter.get("subject") or "-"),
         f"{age(entry.kept_at, now)} ago",
-        harmless(f"refused: {entry.error}" if entry.refusal else "kept"),
+        harmless(f"refused: {entry.why}" if entry.refusal else "kept"),
     )

@@ -32,6 +32,7 @@ def run(args):
             raise
         carrier.tell(found, but=key)
         print(*_outcome(box, hub, key, letter, found, args.json), sep="\n")
+        _mention_refused(box, carrier.sender, len(found.refused))
     return FINE
 
 
@@ -85,6 +86,16 @@ def _keep(box, carrier, key, letter):
     except OutboxFull:
         carrier.tell(carrier.carry(box))
         box.add(key, carrier.sender, letter)
+
+
+def _mention_refused(box, sender, told):
+    """Say that refused messages wait for somebody to look at them, but for those `told` of just now."""
+    try:
+        left = box.refused(sender) - told
+    except UsageError:
+        return  # what was sent was sent
+    if left > 0:
+        note(f"{left} refused message{'' if left == 1 else 's'} in the outbox: see `agora outbox`")
 
 
 def _outcome(box, hub, key, letter, found, as_json):

@@ -40,7 +40,7 @@ def _outbox():
     refused = [entry for entry in entries if entry.refusal]
     _line("outbox", f"{len(entries) - len(refused)} kept, {len(refused)} refused" if entries else "empty")
     for entry in refused[:REFUSED_SHOWN]:
-        _line("outbox", f"{entry.id} to {entry.to} was refused: {entry.error}")
+        _line("outbox", f"{entry.id} to {entry.to} was refused: {entry.why}")
 
 
 def _kept(path):

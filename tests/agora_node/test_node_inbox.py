@@ -44,12 +44,13 @@ def dated(script):
 
 def test_the_inbox_is_named_counted_and_listed(agora, hub):
     rows = [header(7, importance="high"), header(9, **{"from": None, "subject": "", "read": True, "state": "leased"})]
+    rows[1]["until"] = "2026-08-01T12:20:00.000Z"
     hub.answers("GET", BOX, dated(box(*rows, leased=1, waiting=1, unread=1)))
     assert agora("inbox").stdout.splitlines() == [
         "inbox of echo: 1 waiting, 1 leased, 1 unread",
         "seq  from     subject  sent     state",
         "7    mira     notes    3 h ago  waiting, high",
-        "9    the hub  -        3 h ago  leased, read",
+        "9    the hub  -        3 h ago  leased for 20 min more, read",
     ]
     assert [(call.method, call.path) for call in hub.calls] == [("GET", BOX)]
 

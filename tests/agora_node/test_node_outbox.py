@@ -164,8 +164,21 @@ def test_a_refused_message_is_set_aside_with_the_reason_and_blocks_nobody(agora,
     status = agora("status").stdout
     assert "outbox 0 kept, 2 refused\n" in status
     assert "to gone was refused: gone is \\x1bretired" in status
-    # Told once, not with each command.
-    assert agora("send", "analyst", "-m", "five").stderr == ""
+    # What each is, is told once; that they are there, to whoever sends more.
+    assert (
+        agora("send", "analyst", "-m", "five").stderr == "agora: 2 refused messages in the outbox: see `agora outbox`\n"
+    )
+
+
+def test_what_expired_while_it_was_kept_is_said_to_have_expired(agora, kit, post):
+    post.away = True
+    agora("send", "gone", "-m", "one", "--expires", "1s")
+    post.away = False
+    late = kit.refusal("invalid", "expires_at: has passed already", field="expires_at")
+    post.refuses = {"gone": (422, late)}
+    done = agora("outbox", "--send")
+    assert "refused: it expired at 2" in done.stdout and ", before it was sent" in done.stdout
+    assert "has passed already" not in done.stdout + done.stderr
 
 
 def test_a_refused_message_goes_again_when_it_is_named_and_goes_away_when_it_is_forgotten(agora, kit, post, kept):
