@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.apps import apps
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group, User
@@ -21,7 +21,12 @@ class RoleForm(forms.ModelForm):
     """What a person may do is one word, not a set of flags."""
 
     role = forms.ChoiceField(
-        choices=[("", "none: may not look"), *((name, name) for name in access.RANKS)], required=False
+        choices=[("", "none: may not look"), *((name, name) for name in access.RANKS)],
+        required=False,
+        help_text=(
+            "A viewer looks at the roster and has mail; a manager also enrols nodes and looks into inboxes, which is"
+            " journaled; an admin also comes in here."
+        ),
     )
 
     def __init__(self, *args, **kwargs):
@@ -36,6 +41,7 @@ class PersonForm(RoleForm, AdminUserCreationForm):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.initial.setdefault("role", "viewer")
+        self.initial.setdefault("usable_password", "false")
         self.fields["username"].help_text = f"The person's id in the fleet: {states.SLUG_RULE}."
         self.fields["usable_password"].help_text = "Disabled: they come in by one-time links from the hub's machine."
 
@@ -100,3 +106,9 @@ class PersonAdmin(KeptAdmin, UserAdmin):
         people.give_role(user, form.cleaned_data["role"], by=by, now=now)
         if change and form.changed_data:
             people.edited(user, form.changed_data, by=by, now=now)
+
+    def response_add(self, request, user, post_url_continue=None):
+        if not user.has_usable_password():
+            said = f"{user} comes in by a one-time link: manage.py sign-in {user}, on the hub's machine, prints one."
+            self.message_user(request, said, messages.INFO)
+        return super().response_add(request, user, post_url_continue)

@@ -209,6 +209,15 @@ def test_a_person_gets_an_agent_row_a_role_and_a_new_role(boss):
     assert Event.objects.filter(kind="role_given", after="admin", by="boss").exists()
 
 
+def test_a_person_without_a_password_is_what_the_form_offers_and_how_they_come_in_is_said(boss):
+    form = boss.get("/admin/auth/user/add/").context["adminform"].form
+    offered = {name: form[name].value() or "" for name in form.fields}
+    assert (offered["usable_password"], offered["role"]) == ("false", "viewer")
+    said = boss.post("/admin/auth/user/add/", {**offered, "username": "mira"}, follow=True).content.decode()
+    assert "manage.py sign-in mira, on the hub" in said
+    assert not User.objects.get(username="mira").has_usable_password()
+
+
 def test_who_is_no_admin_is_told_so_instead_of_being_sent_in_a_circle(client):
     client.force_login(make.person("vera", "manager"))
     answer = client.get("/admin/", follow=True)
