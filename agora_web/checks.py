@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.checks import Error, Tags, register
 from redis.connection import parse_url
 
+from .spans import MOST_DAYS
+
 
 @register(Tags.compatibility)
 def times_are_utc(app_configs, **kwargs):
@@ -65,3 +67,11 @@ def sqlite_has_full_text(app_configs, **kwargs):
                 Error("Python's SQLite must have its FTS5 extension, or DATABASE_URL name PostgreSQL.", id="agora.E006")
             ]
     return []
+
+
+@register(Tags.compatibility)
+def the_archive_has_its_days(app_configs, **kwargs):
+    """Without them the sweep of the inboxes would fail each time."""
+    if settings.ARCHIVE_AFTER is not None:
+        return []
+    return [Error(f"AGORA_ARCHIVE_DAYS must be a number of days, from 0 to {MOST_DAYS:,}.", id="agora.E007")]

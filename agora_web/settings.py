@@ -12,6 +12,7 @@ from urllib.parse import quote
 from .cli.valkey import address
 from .database import database
 from .secret import secret_key
+from .spans import days
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("AGORA_DATA") or BASE_DIR / "data").absolute()  # as the supervisor spells it
@@ -156,9 +157,7 @@ HOUR_COUNT = 300  # seconds between two counts of the fleet for the present hour
 SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
 SWEEP_BATCH = 500  # rows a transaction
 DRAIN_ACK = 3  # seconds between two looks at leases that lapsed and mail that expired
-ARCHIVE_AFTER = timedelta(
-    days=float(os.environ.get("AGORA_ARCHIVE_DAYS", 30))
-)  # after its ack, mail moves to the archive
+ARCHIVE_AFTER = days(os.environ.get("AGORA_ARCHIVE_DAYS", "30"))  # after its ack, mail moves to the archive
 GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at least GUARD_LEAST, holds the edges
 GUARD_LEAST = 3
 GUARD_HOLD = timedelta(minutes=14, seconds=30)  # 15 min at most: a tick may be early, and the one after it too late

@@ -1,12 +1,14 @@
 """What would make the hub fail later is said before it starts."""
 
 import sqlite3
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 
 from agora_web import checks
 from agora_web.database import database
+from agora_web.spans import days
 
 
 @pytest.mark.parametrize("address", ["nonsense", "http://hub.example", "redis://:secret@127.0.0.1:port/0", ""])
@@ -47,3 +49,16 @@ def test_a_sqlite_without_full_text_is_refused_at_the_start_unless_it_is_not_use
     assert refusal.id == "agora.E006"
     monkeypatch.setattr(checks, "settings", SimpleNamespace(DATABASES={"default": database("postgresql://agora@/hub")}))
     assert checks.sqlite_has_full_text(None) == []
+
+
+@pytest.mark.parametrize("typed", ["", "a week", "-1", "nan", "inf", "1e9", "36501"])
+def test_days_that_no_archive_can_wait_are_refused_at_the_start(settings, typed):
+    settings.ARCHIVE_AFTER = days(typed)
+    (refusal,) = checks.the_archive_has_its_days(None)
+    assert refusal.id == "agora.E007"
+
+
+@pytest.mark.parametrize(("typed", "hours"), [("30", 720), ("0.5", 12), ("0", 0), ("36500", 876_000)])
+def test_days_that_one_can_are_not_fractions_and_none_included(settings, typed, hours):
+    settings.ARCHIVE_AFTER = days(typed)
+    assert settings.ARCHIVE_AFTER == timedelta(hours=hours) and checks.the_archive_has_its_days(None) == []
