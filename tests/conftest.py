@@ -18,7 +18,17 @@ def pytest_addoption(parser):
     parser.addoption("--soak", action="store_true", help="also run the full counts of the promises")
 
 
+LONG = ("scaled/test_scaled_out.py", "scaled/", "flows/", "browser/", "cli/", "inbox/")  # whoever waits longest, first
+
+
+def _turn(item) -> int:
+    """Where the file of a test comes in the order of the suite: a long one that begins last would be waited for."""
+    path = item.path.as_posix()
+    return next((turn for turn, part in enumerate(LONG) if f"/tests/{part}" in path), len(LONG))
+
+
 def pytest_collection_modifyitems(config, items):
+    items.sort(key=_turn)
     for item in items:
         if "soak" in item.keywords and not config.getoption("--soak"):
             item.add_marker(pytest.mark.skip(reason="the full count; runs with --soak"))

@@ -135,7 +135,8 @@ WEIGHED |= {name: PAGES[name] for name in ("the admin's list", "the admin's form
 def test_every_page_weighs_less_than_100_kb_with_everything_it_loads(look, full, name):
     """For a browser with an empty cache, each body gzipped, as a proxy in front of the hub sends it."""
     path, live = WEIGHED[name]
-    weights = {answer.url: len(gzip.compress(answer.body())) for answer in look(path, live).answers}
+    answers = [answer for answer in look(path, live).answers if answer.status // 100 != 3]  # a way on has no body
+    weights = {answer.url: len(gzip.compress(answer.body())) for answer in answers}
     assert any("css" in address for address in weights)
     assert sum(weights.values()) < 100_000, weights
 
