@@ -108,7 +108,7 @@ def _unknown(names: list[str]) -> NotFound:
     told = [{"to": name[:80], "hint": hint(name) if place < HINTED else None} for place, name in enumerate(names)]
     said = [doubted(each["to"], each["hint"]) for each in told]
     more = f" and {len(said) - HINTED} more" if len(said) > HINTED else ""
-    message = f"Nothing was sent: nobody has the id {', '.join(said[:HINTED])}{more}."
+    message = f"Nothing was sent: there is no agent {', '.join(said[:HINTED])}{more}."
     return NotFound(message, code="unknown_recipient", unknown=told)
 
 

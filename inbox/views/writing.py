@@ -87,19 +87,34 @@ def _page(request: HttpRequest, desk: Desk, form: Form, now: datetime, status: i
         "most": rules.LARGEST_BODY,
         "now": now,
     }
-    if form.to and "to" not in form.errors:
+    if form.to:
         context |= _expected(desk, form, now)
+    if "to" in form.errors:
+        context["nobody"] = ""  # it stands at the field
     return render(request, "inbox/write.html", context, status=status)
 
 
 def _expected(desk: Desk, form: Form, now: datetime) -> dict:
-    """Who gets it now and who later, or why nobody would. The letter itself is not judged yet."""
+    """Who gets it now and who later, and which names nobody has. The letter itself is not judged yet."""
     told: dict[str, Preview | str] = {"preview": None, "nobody": "", "now": now}
     if not form.to.strip():
         return told
     try:
         to, many = form.recipients()
-        told["preview"] = preview(Letter(to, form.body or "-", many=many), desk.agent, now)
     except HubError as refusal:
-        told["nobody"] = refusal.message.removeprefix("to: ").removeprefix("Nothing was sent: ")
+        return told | {"nobody": _said(refusal)}
+    letter = Letter(to, form.body or "-", many=many)
+    try:
+        told["preview"] = preview(letter, desk.agent, now)
+    except HubError as refusal:
+        unknown = {each["to"] for each in refusal.detail.get("unknown", ())}
+        known = tuple(name for name in to if name[:80] not in unknown) if unknown else ()
+        told["preview"] = preview(replace(letter, to=known), desk.agent, now) if known else None
+        told["nobody"] = _said(refusal)
     return told
+
+
+def _said(refusal: HubError) -> str:
+    """A refusal on the page of a letter that nobody tried to send yet."""
+    said = refusal.message.removeprefix("to: ").removeprefix("Nothing was sent: ")
+    return said[:1].upper() + said[1:]

@@ -80,8 +80,8 @@ def test_mail_written_while_the_line_was_bad_arrives_in_order_and_once(hub, line
     line.state = "through"
     said = writer("send", "node-reader", "-s", "last", stdin="4 caf\u00e9 \x1b[2J")
     assert "node-reader: queued; node-reader is live" in said
-    assert "2 kept messages sent" in said and "nobody has the id 'node-nobody'" in said
-    assert "refused: Nothing was sent: nobody has the id" in writer("outbox")
+    assert "2 kept messages sent" in said and "there is no agent 'node-nobody'" in said
+    assert "refused: Nothing was sent: there is no agent" in writer("outbox")
 
     box = json.loads(reader("inbox", "--json"))
     assert (box["agent"], box["waiting"], box["unread"]) == ("node-reader", 3, 3)

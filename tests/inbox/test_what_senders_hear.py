@@ -142,7 +142,7 @@ def test_unknown_ids_are_named_all_at_once_with_their_hints_f074(now, fleet):
     make.agent("bob", now)
     with pytest.raises(NotFound) as why:
         post.send(fleet, ["awake", "bbo", "nobody-like-this"], now)
-    assert why.value.message == ("Nothing was sent: nobody has the id 'bbo' (did you mean 'bob'?), 'nobody-like-this'.")
+    assert why.value.message == ("Nothing was sent: there is no agent 'bbo' (did you mean 'bob'?), 'nobody-like-this'.")
     assert (why.value.status, why.value.code) == (404, "unknown_recipient")
     assert why.value.detail == {"unknown": [{"to": "bbo", "hint": "bob"}, {"to": "nobody-like-this", "hint": None}]}
 

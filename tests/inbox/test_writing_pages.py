@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 
@@ -62,6 +63,14 @@ def test_the_form_knows_who_gets_it_now_and_who_when_they_wake(vera, fleet):
     assert "gets it now echo" in expected(vera, "group:ops") and "analyst" in expected(vera, "group:ops")
     assert "did you mean" in expected(vera, "ECHO") and "no group" in expected(vera, "group:nope")
     assert "stands alone" in expected(vera, "echo live") and expected(vera, "") == ""
+
+
+def test_an_unknown_id_hides_none_of_the_known_ones(vera, fleet):
+    told = html.unescape(expected(vera, f"echo, bobo, analyst, {'x' * 90}"))
+    assert told.startswith("There is no agent 'bobo', 'xxx") and "gets it now echo" in told and "analyst" in told
+    assert html.unescape(expected(vera, "bobo")) == "There is no agent 'bobo'."
+    page = sends(vera, 422, to="echo, bobo").content.decode()
+    assert page.count("no agent &#x27;bobo&#x27;") == 1 and "gets it now" in page
 
 
 def test_asking_who_gets_it_enters_nobody_p65(vera):
@@ -153,7 +162,7 @@ def test_each_form_has_a_key_of_its_own():
 
 def test_a_nul_among_the_recipients_is_said_at_the_field(vera, fleet):
     """PostgreSQL takes none even to compare, so nobody may look for such an id, whatever else is wrong with the form."""
-    assert "holds a NUL character" in expected(vera, "e\0cho")
+    assert "Holds a NUL character" in expected(vera, "e\0cho")
     for more in ({"act": "check"}, {"subject": "x" * 301}):
         answer = vera.post(
             "/inbox/write/", {"to": "e\0cho", "body": "text", "importance": "normal", "expires": ""} | more
