@@ -18,7 +18,8 @@ from .queries import Header, Letter, SentHeader
 
 PAGE = 50  # messages of a list
 THREAD = 20  # messages of a thread
-CUT = 20_000  # characters of a body; the rest comes where it is asked for
+CUT = 4_000  # characters of a body; the rest comes where it is asked for
+UNREAD_IN = (*rules.PENDING, rules.DEAD)  # what somebody is done with needs no reading
 # The boxes in their order: what they are called, and which state of a delivery they hold ("" for what was sent).
 BOXES = {
     "waiting": ("Waiting", queries.PENDING),
@@ -61,7 +62,7 @@ class Tab:
 @dataclass(frozen=True, slots=True)
 class Item:
     """A line of a list: how a received message stands, or the ``tally`` of a sent one. ``who`` is None for the hub;
-    ``others`` is how many more a sent message went to."""
+    ``others`` is how many more a sent message went to, ``opening`` how one without a subject begins."""
 
     seq: int
     url: str
@@ -74,6 +75,7 @@ class Item:
     unread: bool = False
     tally: dict[str, int] | None = None
     others: int = 0
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Shown:
 
     @property
     def unread(self) -> bool:
-        return self.standing is not None and not self.standing.read and self.standing.state in rules.PENDING
+        return self.standing is not None and not self.standing.read and self.standing.state in UNREAD_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +110,19 @@ def boxes(desk: Desk, place: Place, now: datetime) -> dict:
     before = place.before or LARGEST
     if state:
         found = queries.peek(desk.agent, now, state=state, before=before, limit=PAGE)
-        items, more, counts = [_received(desk, place, each) for each in found.headers], found.next, found.counts
+        headers, more, counts, item = found.headers, found.next, found.counts, _received
     else:
         headers, more = queries.sent(desk.agent, now, before=before, limit=PAGE)
-        items, counts = [_sent(desk, place, each) for each in headers], queries.counts(desk.agent, now)
+        counts, item = queries.counts(desk.agent, now), _sent
+    openings = queries.openings([each.seq for each in headers if not each.subject])
     here = box_url(desk, place.box)
     return {
         "nav": "inbox",
         "desk": desk,
-        "tabs": _tabs(desk, place, counts),
+        "tabs": _tabs(desk, place, counts, now),
         "box": place.box,
         "label": label,
-        "items": items,
+        "items": [item(desk, place, each, openings) for each in headers],
         "list_url": address(here, before=place.before),
         "first_url": here if place.before else "",
         "next_url": address(here, before=more) if more else "",
@@ -184,8 +187,13 @@ def box_url(desk: Desk, box: str) -> str:
     return desk.root if box == "waiting" else f"{desk.root}{box}/"
 
 
-def _tabs(desk: Desk, place: Place, counts: dict[str, int]) -> list[Tab]:
-    told = {"waiting": counts[rules.WAITING] + counts[rules.LEASED], "dead": counts[rules.DEAD]}
+def _tabs(desk: Desk, place: Place, counts: dict[str, int], now: datetime) -> list[Tab]:
+    """What one reads oneself is counted until it was read where nobody can be done with it any more."""
+    dead = counts[rules.DEAD]
+    told = {
+        "waiting": counts[rules.WAITING] + counts[rules.LEASED],
+        "dead": queries.unread_dead(desk.agent, now) if desk.own and dead else dead,
+    }
     return [
         Tab(name, label, box_url(desk, name), told.get(name), name == place.box) for name, (label, _) in BOXES.items()
     ]
@@ -196,17 +204,17 @@ def _item_url(desk: Desk, place: Place, seq: int) -> str:
     return address(f"{desk.root}m/{seq}/", box=box, before=place.before)
 
 
-def _received(desk: Desk, place: Place, each: Header) -> Item:
+def _received(desk: Desk, place: Place, each: Header, openings: dict[int, str]) -> Item:
     return Item(
         each.seq, _item_url(desk, place, each.seq), each.sender, each.subject, each.importance, each.sent_at,
-        each.seq == place.seq, standing=each, unread=desk.own and not each.read and each.state in rules.PENDING,
+        each.seq == place.seq, standing=each, unread=desk.own and not each.read and each.state in UNREAD_IN, opening=openings.get(each.seq, ""),
     )  # fmt: skip
 
 
-def _sent(desk: Desk, place: Place, each: SentHeader) -> Item:
+def _sent(desk: Desk, place: Place, each: SentHeader, openings: dict[int, str]) -> Item:
     return Item(
         each.seq, _item_url(desk, place, each.seq), each.to, each.subject, each.importance, each.sent_at,
-        each.seq == place.seq, tally=each.tally, others=each.others,
+        each.seq == place.seq, tally=each.tally, others=each.others, opening=openings.get(each.seq, ""),
     )  # fmt: skip
 
 

@@ -135,6 +135,11 @@ def counts(agent: Agent, now: datetime) -> dict[str, int]:
     return told
 
 
+def unread_dead(agent: Agent, now: datetime) -> int:
+    """How many messages that were not delivered the recipient has not marked read."""
+    return Delivery.objects.filter(stands(rules.DEAD, now), recipient=agent, read_at=None).count()
+
+
 def _dead(agent: Agent) -> int:
     return Delivery.objects.filter(recipient=agent, state=rules.DEAD).count()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
+from django.db.models.functions import Substr
 
 from inbox import rules
 from inbox.access import View
@@ -14,6 +15,7 @@ from inbox.models import Delivery, Message
 
 MOST_LINES = 500  # recipients told of one message
 TOGETHER = 64  # messages whose recipients are read at once
+OPENING = 200  # characters of a body that stand for its subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ def message(view: View, seq: int, now: datetime) -> Letter | None:
 def thread(view: View, number: int, now: datetime, after: int = 0, limit: int = 100) -> list[Letter]:
     """The messages of a thread behind number ``after`` that this view shows, oldest first."""
     return _letters(view.messages.filter(thread=number, pk__gt=after).order_by("pk")[:limit], view.reader, now)
+
+
+def openings(seqs: list[int]) -> dict[int, str]:
+    """How these messages begin: the first line of each that is not blank."""
+    begun = Message.objects.filter(pk__in=seqs).values_list("pk", Substr("body", 1, OPENING)) if seqs else ()
+    return {seq: text.strip().partition("\n")[0].rstrip() for seq, text in begun}
 
 
 def thread_page(
