@@ -21,7 +21,7 @@ STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 STATES = {
     rules.WAITING: "waiting",
     rules.LEASED: "taken",
-    rules.ACKED: "acked",
+    rules.ACKED: "done",
     rules.DEAD: "not delivered",
     rules.ARCHIVED: "archived",  # after its ack, or put away without one: the reason beside it says so
 }

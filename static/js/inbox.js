@@ -12,7 +12,7 @@
     const form = document.getElementById("ticking");
     if (!form) return;
     const count = list.querySelectorAll("input:checked").length;
-    document.getElementById("ticked").textContent = count ? ` (${count})` : "";
+    document.getElementById("ticked").textContent = count ? `Done with ${count} ticked` : "Done: ticked";
     for (const button of form.querySelectorAll("button")) button.disabled = !count;
   }
 

@@ -67,7 +67,7 @@ def test_mail_that_arrives_is_said_once_in_a_toast_and_counted_on_every_live_pag
     expect(roster.page.locator(UNREAD)).to_have_text(str(before + 1))
     roster.page.get_by_role("button", name="Dismiss").click()
     inbox.page.locator(f"#m{older} input").check()
-    inbox.page.get_by_role("button", name="Done with the ticked (1)").click()
+    inbox.page.get_by_role("button", name="Done with 1 ticked").click()
     expect(roster.page.locator(UNREAD)).to_have_text(str(before))  # it asked anew, and the arrival still waits
     expect(toasts(roster)).to_have_count(0)
     roster.go(f"/inbox/m/{seq}/").sees("#subject", "First <b>words</b>")
@@ -91,7 +91,7 @@ def test_what_came_while_nobody_looked_is_one_toast_and_acks_of_ones_own_are_non
     second.go("/inbox/")
     for seq in seqs:
         second.page.locator(f"#m{seq} input").check()
-    second.page.get_by_role("button", name="Done with the ticked (5)").click()
+    second.page.get_by_role("button", name="Done with 5 ticked").click()
     expect(second.page.get_by_text("5 messages done.")).to_be_visible()
     expect(roster.page.locator(UNREAD)).to_have_text(str(before - 5))
     expect(toasts(roster)).to_have_count(0)
@@ -132,7 +132,7 @@ def test_opening_a_message_beside_its_list_reads_it_and_the_keys_walk_on(look, e
     expect(inbox.page.locator("#subject")).to_have_text("Walk 1")
     inbox.page.locator(f"#thread button[value='{seqs[1]}']").click()
     expect(inbox.page.get_by_text("1 message done.")).to_be_visible()
-    inbox.sees("#thread .stands", "acked")
+    inbox.sees("#thread .stands", "done")
 
 
 def test_the_list_comes_anew_and_neither_moves_what_is_read_nor_what_is_about_to_be_ticked(look, echo, expect):
@@ -146,7 +146,7 @@ def test_the_list_comes_anew_and_neither_moves_what_is_read_nor_what_is_about_to
     inbox.page.mouse.move(5, 5)
     expect(inbox.page.locator("#rows > li").first).to_have_attribute("id", f"m{came}")
     expect(inbox.page.locator(f"#m{tick} input")).to_be_checked()
-    expect(inbox.page.get_by_role("button", name="Done with the ticked (1)")).to_be_enabled()
+    expect(inbox.page.get_by_role("button", name="Done with 1 ticked")).to_be_enabled()
     assert inbox.page.locator("#thread").evaluate("each => each.scrollTop") == 300
     assert subject(inbox) == "Being read"
 
@@ -164,7 +164,7 @@ def test_the_form_says_who_gets_it_and_a_double_click_sends_once(look, echo, exp
     shown.page.get_by_role("button", name="Send").dblclick()
     shown.sees("#thread .notice", "gets it when it wakes")
     assert [each["body"] for each in echo.drained() if each["in_reply_to"] == asked] == ["An answer"]
-    look("/inbox/sent/", live=True).sees("#rows > li", "1 waiting, 1 acked")
+    look("/inbox/sent/", live=True).sees("#rows > li", "1 waiting, 1 done")
 
 
 def test_typing_a_letter_is_never_disturbed_by_mail_that_arrives_p43(look, echo, expect):
@@ -226,7 +226,7 @@ def test_without_javascript_mail_is_read_answered_and_done_with(look, echo, expe
     plain.sees("#thread .notice", "Sent as")
     plain.go("/inbox/", live=False)
     plain.page.locator(f"#m{seq} input").check()
-    plain.page.get_by_role("button", name="Done with the ticked").click()
+    plain.page.get_by_role("button", name="Done: ticked").click()
     expect(plain.page.get_by_text("1 message done.")).to_be_visible()
     assert plain.page.locator(f"#m{seq}").count() == 0
 
