@@ -60,7 +60,15 @@ def index(apps, schema_editor):
         schema_editor.execute(statement, params=None)
 
 
+def drop(apps, schema_editor):
+    """The way back: the messages stay as they are."""
+    sqlite = ("DROP TRIGGER inbox_message_words", "DROP TABLE inbox_words")
+    postgresql = ("ALTER TABLE inbox_message DROP COLUMN words",)  # and its index with it
+    for statement in sqlite if schema_editor.connection.vendor == "sqlite" else postgresql:
+        schema_editor.execute(statement, params=None)
+
+
 class Migration(migrations.Migration):
     dependencies = [("inbox", "0002_delivery_undone")]
 
-    operations = [migrations.RunPython(index)]
+    operations = [migrations.RunPython(index, drop)]

@@ -251,18 +251,14 @@ def _strange(chance: random.Random) -> str:
 
 
 def test_what_was_stored_before_there_was_an_index_is_in_it(fleet, now):
-    """The migration's own statements, on a table that has lost what they made."""
+    """The migration's own statements, after those of its way back."""
     migration = importlib.import_module("inbox.migrations.0003_words")
-    undo = {
-        "sqlite": ["DROP TRIGGER inbox_message_words", "DROP TABLE inbox_words"],
-        "postgresql": ["ALTER TABLE inbox_message DROP COLUMN words"],
-    }
     with connection.cursor() as cursor:
-        for statement in undo[connection.vendor]:
-            cursor.execute(statement)
+        schema = SimpleNamespace(connection=connection, execute=lambda sql, params: cursor.execute(sql))
+        migration.drop(None, schema)
         old = post.send(fleet["ann"], "ben", now, "old news").seq
         connection.check_constraints()  # else PostgreSQL alters no table in the transaction that wrote to it
-        migration.index(None, SimpleNamespace(connection=connection, execute=lambda sql, params: cursor.execute(sql)))
+        migration.index(None, schema)
     new = post.send(fleet["ann"], "ben", now, "new news").seq
     assert wordindex.proposed(phrases.asked("news"), search.BEYOND, 10) == [new, old]
     assert Delivery.objects.count() == 2
