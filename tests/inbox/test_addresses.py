@@ -75,6 +75,7 @@ def test_a_person_is_written_to_like_anybody_else(now):
     assert (told["to"], told["state"], told["code"]) == ("mira", "waiting", "dormant")
 
 
+@pytest.mark.django_db
 def test_a_hint_is_an_id_that_somebody_has(now):
     make.agent("a" * 64, now)
     _, ann = make.agent("ann", now)
