@@ -1,15 +1,12 @@
 // New mail of the page's person: the count beside "Inbox", and one toast for what arrived. Asked for when the hub says
-// that the inbox changed, and every 15 s on a page that no line keeps live.
+// that the inbox changed, and every 15 s where no line says it.
 (() => {
   "use strict";
   const link = document.getElementById("mail");
   if (!link) return;
   const EVERY = 15000;
-  const line = document.getElementById("connection");
   let { newest, waiting } = link.dataset;
   let asking = Promise.resolve();
-
-  const live = () => ["live", "catching"].includes(line?.dataset.state);
 
   async function ask() {
     if (document.hidden) return; // asked once somebody looks
@@ -34,13 +31,19 @@
     if (count.textContent !== said.textContent) count.replaceChildren(...said.childNodes);
     const about = news.querySelector("a");
     if (!about) return;
-    const detail = { link: about, why: about.nextElementSibling.textContent, key: "mail" };
+    const detail = { link: about, why: about.nextElementSibling.textContent, key: "mail", count: Number(news.dataset.arrived) };
     document.dispatchEvent(new CustomEvent("agora:toast", { detail }));
   }
 
   // A line that comes back says what waits now; what came and went meanwhile leaves the same number behind.
   let lost = false;
-  document.addEventListener("agora:line", ({ detail }) => (lost ||= detail.what === "lost"));
+  let told = false; // whether the page's line, or the person's own, would say it
+  function follow({ detail: { what } }) {
+    told = what === "live" || what === "open";
+    lost ||= what === "lost";
+  }
+  document.addEventListener("agora:line", follow);
+  document.addEventListener("agora:own-line", follow);
   document.addEventListener("agora:mail", ({ detail }) => {
     if (!lost && String(detail.waiting) === waiting) return;
     [waiting, lost] = [String(detail.waiting), false];
@@ -48,5 +51,5 @@
   });
   document.addEventListener("agora:read", news);
   document.addEventListener("visibilitychange", () => document.hidden || news());
-  setInterval(() => live() || news(), EVERY);
+  setInterval(() => told || news(), EVERY);
 })();
