@@ -5,6 +5,7 @@
   const beside = matchMedia("(min-width: 1001px)");
   const list = document.querySelector(".list");
   let stale = false;
+  let held = 0; // arrivals that the list does not show yet
 
   // ---- ticking ----
 
@@ -13,13 +14,14 @@
     if (!form) return;
     const count = list.querySelectorAll("input:checked").length;
     document.getElementById("ticked").textContent = count ? `Done with ${count} ticked` : "Done: ticked";
-    for (const button of form.querySelectorAll("button")) button.disabled = !count;
+    for (const button of form.querySelectorAll("[name=act]")) button.disabled = !count;
   }
 
   // ---- opening ----
 
   async function open(address, told) {
-    const answer = await fetch(address, { headers: { Accept: "text/html" }, cache: "no-store" });
+    const answer = await fetch(address, { headers: { Accept: "text/html" }, cache: "no-store" }).catch(() => null);
+    if (!answer) return away();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const thread = page.getElementById("thread");
     if (!answer.ok || answer.redirected || !thread) return location.assign(address);
@@ -36,6 +38,16 @@
     reach();
     document.dispatchEvent(new CustomEvent("agora:changed"));
     read();
+  }
+
+  // The browser's own page about it would take the list away.
+  function away() {
+    const thread = document.getElementById("thread");
+    const said = document.createElement("p");
+    [said.id, said.className, said.textContent] = ["away", "field-error", "Not opened: the hub does not answer. Try again."];
+    said.setAttribute("role", "alert");
+    document.getElementById("away")?.remove();
+    thread.prepend(said);
   }
 
   // The message that was asked for may be the last of a long thread.
@@ -58,6 +70,7 @@
       for (const seq of body.getAll("seq")) unmark(document.getElementById(`m${seq}`));
       form.remove();
       document.dispatchEvent(new CustomEvent("agora:read"));
+      if (document.querySelector("#boxes a[aria-current][href$='/dead/']")) refresh(); // its count is of the unread
     } catch {
       form.hidden = false; // the button does it
     }
@@ -72,12 +85,28 @@
 
   function anew() {
     stale = list.querySelector("#rows:hover") !== null;
-    if (!stale && !document.hidden) document.dispatchEvent(new CustomEvent("agora:ask"));
+    if (!stale && !document.hidden) refresh();
+  }
+
+  function refresh() {
+    stale = false;
+    hold(0);
+    document.dispatchEvent(new CustomEvent("agora:ask"));
+  }
+
+  function hold(count) {
+    held = count;
+    const button = document.getElementById("held");
+    if (!button) return;
+    button.hidden = !held;
+    button.textContent = `${held} new: show`;
   }
 
   document.addEventListener("change", tell);
   document.addEventListener("agora:changed", tell);
   document.addEventListener("agora:box", anew);
+  document.addEventListener("agora:toast", ({ detail }) => stale && hold(held + detail.count));
+  document.getElementById("held")?.addEventListener("click", refresh);
   list.addEventListener("pointerleave", () => stale && anew());
   document.addEventListener("visibilitychange", () => {
     read();

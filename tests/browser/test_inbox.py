@@ -143,8 +143,10 @@ def test_the_list_comes_anew_and_neither_moves_what_is_read_nor_what_is_about_to
     came = echo.send("Comes meanwhile")
     expect(toasts(inbox)).to_have_count(1)  # it is there, and the pointer is still over the list
     expect(inbox.page.locator(f"#m{came}")).to_have_count(0)
+    expect(inbox.page.get_by_role("button", name="1 new: show")).to_be_visible()
     inbox.page.mouse.move(5, 5)
     expect(inbox.page.locator("#rows > li").first).to_have_attribute("id", f"m{came}")
+    expect(inbox.page.locator("#held")).to_be_hidden()
     expect(inbox.page.locator(f"#m{tick} input")).to_be_checked()
     expect(inbox.page.get_by_role("button", name="Done with 1 ticked")).to_be_enabled()
     assert inbox.page.locator("#thread").evaluate("each => each.scrollTop") == 300
@@ -188,11 +190,72 @@ def test_typing_a_letter_is_never_disturbed_by_mail_that_arrives_p43(look, echo,
 def test_a_text_that_is_too_large_is_said_before_it_is_sent(look, echo):
     form = look("/inbox/write/?to=inbox-echo", live=False)
     form.page.locator("#body").evaluate(
-        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input')) }", "ä" * (128 * 1024 + 1)
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })) }",
+        "ä" * (128 * 1024 + 1),
     )
     form.page.get_by_role("button", name="Send").click()
     assert "262146 bytes, 262144 at most" in form.page.locator("#body").evaluate("field => field.validationMessage")
     assert form.page.url.endswith("?to=inbox-echo")
+
+
+def test_a_page_that_does_not_change_by_itself_hears_of_mail_at_once_and_calls_itself_not_live(look, echo, expect):
+    events = look("/events/", live=False)
+    echo.send("Heard on another page")
+    expect(toasts(events)).to_contain_text("Heard on another page")  # within less than the 15 s of a plain question
+    assert events.page.locator("#newer").get_attribute("data-state") == "printed"
+
+
+def test_a_page_whose_own_line_does_not_get_through_asks_for_mail_p45(look, echo, expect):
+    form = look("/inbox/write/", live=False)
+    form.page.clock.install()
+    form.page.route_web_socket(re.compile("/live/"), lambda socket: socket.close(code=1011, reason="a test"))
+    form.go("/inbox/write/", live=False)
+    echo.send("Asked for in vain till now")
+    form.page.clock.fast_forward("00:16")
+    expect(toasts(form)).to_contain_text("Asked for in vain till now")
+
+
+def test_a_letter_whose_hub_does_not_answer_stays_in_its_form_and_goes_out_once(look, echo, expect):
+    def lose(route):
+        if route.request.method == "POST":
+            route.fetch(max_redirects=0)  # it was taken, and nobody hears so
+        route.abort()
+
+    form = look("/inbox/write/?to=inbox-echo", live=False)
+    form.expected = ("Failed to load resource: net::ERR_FAILED",)
+    form.page.locator("#body").fill("Written with care")
+    form.page.route("**/inbox/write/", lose)
+    form.page.get_by_role("button", name="Send").click()
+    form.sees("#not-sent", "the hub does not answer. Your text is kept here")
+    expect(form.page.locator("#body")).to_have_value("Written with care")
+    form.page.unroute("**/inbox/write/")
+    form.page.get_by_role("button", name="Send").click()
+    form.sees("#thread .notice", "Sent as")
+    assert [each["body"] for each in echo.drained()].count("Written with care") == 1
+
+
+def test_a_corrected_address_drops_its_error_and_says_who_gets_it_while_it_is_typed(look, echo, expect):
+    form = look("/inbox/write/?to=inbox-ecco", live=False)
+    form.refused = 422
+    form.page.locator("#body").fill("text")
+    form.page.get_by_role("button", name="Send").click()
+    form.sees("#to-error", "there is no agent 'inbox-ecco' (did you mean 'inbox-echo'?)")
+    expect(form.page.locator("#to")).to_be_focused()
+    expect(form.page.locator("#body")).to_have_value("text")
+    form.page.locator("#to").fill("inbox-echo")
+    expect(form.page.locator("#to-error")).to_have_count(0)
+    form.sees("#who", "gets it now")
+    expect(form.page.locator("#to")).to_be_focused()
+
+
+def test_a_message_that_cannot_be_opened_leaves_the_list_where_it_is(look, echo, expect):
+    seq = echo.send("Out of reach")
+    inbox = look("/inbox/")
+    inbox.expected = ("Failed to load resource: net::ERR_FAILED",)
+    inbox.page.route("**/inbox/m/*/", lambda route: route.abort())
+    inbox.page.locator(f"#m{seq} a").click()
+    inbox.sees("#away", "the hub does not answer")
+    expect(inbox.page.locator(f"#m{seq}")).to_be_visible()
 
 
 def test_on_a_phone_one_pane_is_shown_at_a_time(look, echo, expect):
