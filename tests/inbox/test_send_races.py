@@ -225,8 +225,10 @@ def _committed(numbered: SimpleQueue, sent: list[Held]) -> int:
 
 
 def _drain(n: int, readers: list[Reader], drained: tuple[list, list], now) -> None:
-    while more := post.seqs(readers[n].drain(now, 4)):
-        drained[n].extend(more)
+    reader = readers[n]
+    while (given := reader.drain(now, 4))["messages"]:
+        drained[n].extend(post.seqs(given))
+        leases.ack(reader.at(now), post.seqs(given), given["lease"])
 
 
 @pytest.mark.core
