@@ -139,17 +139,20 @@ def test_the_list_comes_anew_and_neither_moves_what_is_read_nor_what_is_about_to
     read, tick = echo.send("Being read", body="line\n" * 200), echo.send("About to tick")
     inbox = look(f"/inbox/m/{read}/")
     inbox.page.locator("#thread").evaluate("each => each.scrollTop = 300")
+    place = inbox.page.locator("#rows").bounding_box()
     inbox.page.locator(f"#m{tick} input").check()
     came = echo.send("Comes meanwhile")
     expect(toasts(inbox)).to_have_count(1)  # it is there, and the pointer is still over the list
     expect(inbox.page.locator(f"#m{came}")).to_have_count(0)
     expect(inbox.page.get_by_role("button", name="1 new: show")).to_be_visible()
+    assert inbox.page.locator("#rows").bounding_box() == place
     inbox.page.mouse.move(5, 5)
     expect(inbox.page.locator("#rows > li").first).to_have_attribute("id", f"m{came}")
     expect(inbox.page.locator("#held")).to_be_hidden()
     expect(inbox.page.locator(f"#m{tick} input")).to_be_checked()
     expect(inbox.page.get_by_role("button", name="Done with 1 ticked")).to_be_enabled()
     assert inbox.page.locator("#thread").evaluate("each => each.scrollTop") == 300
+    expect(inbox.page.get_by_role("button", name=f"Done with #{read}")).to_be_in_viewport()  # however long the text
     assert subject(inbox) == "Being read"
 
 
@@ -173,6 +176,7 @@ def test_typing_a_letter_is_never_disturbed_by_mail_that_arrives_p43(look, echo,
     form = look("/inbox/write/?to=inbox-echo", live=False)
     form.page.clock.install()
     form.go("/inbox/write/?to=inbox-echo", live=False)
+    expect(form.page.locator("#body")).to_be_focused()
     text = "sixty letters that are typed one after the other, undisturbed"
     for n, letter in enumerate(text):
         form.page.keyboard.type(letter)
