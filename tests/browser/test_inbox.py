@@ -263,12 +263,13 @@ def test_a_message_that_cannot_be_opened_leaves_the_list_where_it_is(look, echo,
 
 
 def test_on_a_phone_one_pane_is_shown_at_a_time(look, echo, expect):
-    seq = echo.send("On a phone " * 20)
+    seq = echo.send("On a phone " * 20, body="line\n" * 200)
     phone = look("/inbox/", viewport=PHONE)
     expect(phone.page.locator("#thread")).to_be_hidden()
     assert no_sideways_scroll(phone)
     phone.page.locator(f"#m{seq} a").click()
     phone.sees("#subject", "On a phone")
+    expect(phone.page.get_by_role("button", name=f"Done with #{seq}")).to_be_in_viewport()
     expect(phone.page.locator("#rows")).to_be_hidden()
     assert no_sideways_scroll(phone)
     phone.page.get_by_role("link", name="← Waiting").click()
