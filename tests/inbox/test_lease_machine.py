@@ -146,12 +146,12 @@ class Story:
         self.emptied(key)
         return results
 
-    @staticmethod
-    def _released(letter: Told | None, key: str) -> str:
+    def _released(self, letter: Told | None, key: str) -> str:
         if letter is None:
             return "unknown"
         if letter.holder == key:
             letter.holder = None
+            self._perhaps_too_late(letter)
             return "released"
         return "already_acked" if letter.acked_at else "not_held"
 
