@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from datetime import UTC, datetime
 
 import httpx
@@ -18,17 +19,13 @@ def pytest_addoption(parser):
     parser.addoption("--soak", action="store_true", help="also run the full counts of the promises")
 
 
-LONG = ("scaled/test_scaled_out.py", "scaled/", "flows/", "browser/", "cli/", "inbox/")  # whoever waits longest, first
-
-
-def _turn(item) -> int:
-    """Where the file of a test comes in the order of the suite: a long one that begins last would be waited for."""
-    path = item.path.as_posix()
-    return next((turn for turn, part in enumerate(LONG) if f"/tests/{part}" in path), len(LONG))
+ALONE = "tests/scaled/test_scaled_out.py"  # one test in it is as long as many: begun last, it would be waited for
 
 
 def pytest_collection_modifyitems(config, items):
-    items.sort(key=_turn)
+    """In the order in which the files are given out: that one first, then those with the most tests."""
+    size = Counter(item.path for item in items)
+    items.sort(key=lambda item: (not item.path.as_posix().endswith(ALONE), -size[item.path], item.path))
     for item in items:
         if "soak" in item.keywords and not config.getoption("--soak"):
             item.add_marker(pytest.mark.skip(reason="the full count; runs with --soak"))

@@ -13,7 +13,7 @@ from .pythons import is_newer, newer_python
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_TESTS = 5
 # Three files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
-# They are taken as they come (tests/conftest.py begins with the long ones), not those with the most tests first.
+# tests/conftest.py says in which order.
 SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 

@@ -69,11 +69,12 @@ def people(hub) -> None:
 
 
 def mail(hub) -> None:
-    """Messages to and from the first admin, and one between others. They are the first ones of the hub, #1 to #3."""
-    writer = hub.client(hub.register("access-writer", liveness_mode="async"))
-    for sender, to, more in (
-        (writer, "admin", {"subject": "A question " * 12, "importance": "high", "body": "May I?\n\n\tmake clean"}),
-        (hub.client(), ["access-dormant", "access-live"], {"subject": "To both", "in_reply_to": 1}),
-        (writer, "access-live", {"importance": "low"}),
-    ):
-        sender.post("/api/messages", json={"to": to, "body": "hello", **more}).raise_for_status()
+    """Messages to and from the first admin, and one between others."""
+    writer, admin = hub.client(hub.register("access-writer", liveness_mode="async")), hub.client()
+    asked = _send(writer, to="admin", subject="A question " * 12, importance="high", body="May I?\n\n\tmake clean")
+    _send(admin, to=["access-dormant", "access-live"], subject="To both", body="hello", in_reply_to=asked)
+    _send(writer, to="access-live", body="hello", importance="low")
+
+
+def _send(sender, **letter) -> int:
+    return sender.post("/api/messages", json=letter).raise_for_status().json()["seq"]
