@@ -12,9 +12,9 @@ from .pythons import is_newer, newer_python
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_TESTS = 5
-# Three files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
+# Four files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
 # tests/conftest.py says in which order.
-SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+SIDE_BY_SIDE = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 def run(root: Path, argv: list[str]) -> int:
@@ -78,7 +78,7 @@ def _newer(root: Path, env: dict[str, str]) -> int:
             from .install import fill
 
             fill(environment, requirements, python)
-    return _pytest(str(environment.python), root, env, ["-m", "core"])
+    return _pytest(str(environment.python), root, env, [*SIDE_BY_SIDE, "-m", "core"])
 
 
 def _pytest(python: str, root: Path, env: dict[str, str], arguments: list[str]) -> int:

@@ -37,7 +37,7 @@ def test_a_sender_in_a_hurry_learns_how_old_the_last_sign_is_and_what_became_of_
     post.sweep(until)
     assert post.states("echo") == {1: "dead"}
     (notice,) = post.notices("scribe")
-    assert notice.body.endswith("echo: it expired before anybody acked it")
+    assert "echo: it expired before anybody acked it" in notice.body.splitlines()
     assert (notice.subject, notice.kind, notice.thread) == ("Not delivered: #1", "system", 1)
 
 
@@ -76,7 +76,7 @@ def test_a_sender_hears_once_of_all_who_did_not_get_it(now, scribe, echo):
     (notice,) = post.notices("scribe")
     assert notice.subject == "Not delivered: plans"
     reason = "it expired before anybody acked it"
-    assert notice.body.splitlines()[2:] == [f"echo: {reason}", f"other: {reason}"]
+    assert notice.body.splitlines()[2:4] == [f"echo: {reason}", f"other: {reason}"]
     assert Event.objects.filter(kind="mail_dead").count() == 2
 
 
