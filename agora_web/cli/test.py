@@ -12,9 +12,9 @@ from .pythons import is_newer, newer_python
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NO_TESTS = 5
-# Four files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
+# Three files at a time: most tests wait for a browser or for a hub of their own. Each side has its own of everything.
 # tests/conftest.py says in which order.
-SIDE_BY_SIDE = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 def run(root: Path, argv: list[str]) -> int:

@@ -24,7 +24,7 @@ import _load
 
 FLEETS, MESSAGES = (50, 10_000), (500, 100_000)
 CONNECTIONS, ROUNDS = 16, 3
-SENDS, DRAINS, READS = 1_500, 300, 600  # a round
+SENDS, DRAINS, READS = 1_000, 100, 200  # a round
 TAKEN = 3  # messages a drain: as many as the sends leave, one drain after the other
 SENDS_A_SECOND, GROWTH = 300.0, 1.2
 SEND, DRAIN, PEEK, UNREAD = "send", "drain + ack", "peek", "unread count"

@@ -32,13 +32,10 @@ PAGES = {
     "the events of nobody": ("/events/?agent=access-nobody&from=x", False),
     "the anomalies": ("/anomalies/", False),
     "an inbox": ("/inbox/", True),
-    "an empty box": ("/inbox/archive/", True),
     "what was sent": ("/inbox/sent/", True),
     "a message": ("/inbox/m/1/", True),
-    "a message between others": ("/inbox/m/3/", True),
     "the mail of another": ("/inbox/of/access-live/", True),
     "a letter that is written": ("/inbox/write/?to=access-live,access-dormant,access-nobody", False),
-    "an answer that is written": ("/inbox/write/?reply=1", False),
     "a search in mail": ("/inbox/search/?q=hel", False),
     "a search that finds nothing": ("/inbox/search/?q=no-such-words", False),
     "no held edges": ("/guard/", False),
@@ -50,7 +47,6 @@ PAGES = {
     "the admin's tokens": ("/admin/roster/token/", False),
     "the admin's journal": ("/admin/roster/act/?by=hub", False),
     "the admin's deliveries": ("/admin/inbox/delivery/", False),
-    "the admin's empty group": ("/admin/inbox/mailgroup/add/", False),
     "the admin's list without a match": ("/admin/roster/presenceedge/?q=nobody", False),
 }
 

@@ -88,7 +88,9 @@ def _drained(client: httpx.Client, slug: str) -> list[dict]:
     return told["messages"]
 
 
-@pytest.mark.parametrize("name", ["web", "valkey", "worker"])
+@pytest.mark.parametrize(
+    "name", ["web", *(pytest.param(name, marks=pytest.mark.soak) for name in ("valkey", "worker"))]
+)
 def test_every_acknowledged_send_is_in_the_inbox_once_whatever_is_killed_P18(sturdy, name, soak):
     """Eight clients that try again, killed at a random point, then all is drained and acked: for web 20 rounds of 1,000
     sends with --soak, one of 200 otherwise; one of 200 for the others."""
