@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -132,7 +133,8 @@ def test_sends_to_many_drains_sweeps_and_heartbeats_never_wait_for_each_other(no
             at = now + minutes(turn)
             given = reader.drain(at, 3, 30)
             if given["lease"] and turn % 2:
-                leases.ack(reader.at(at), post.seqs(given)[:1], given["lease"])
+                with suppress(Conflict):  # a sweep that plays a later minute has ended the lease already
+                    leases.ack(reader.at(at), post.seqs(given)[:1], given["lease"])
 
     def sweeps(turn):
         for reader in reversed(readers):
