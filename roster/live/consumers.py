@@ -189,14 +189,17 @@ def _whole(selection: queries.Selection, page: queries.Page) -> str:
     return partial("#rows", "innerMorph", body) + partial("#pages", "outerMorph", links)
 
 
-class AgentPage(LivePage):
-    """One agent: its blocks again whenever it changed."""
+class OneAgentPage(LivePage):
+    """What the pages about one agent share: they show it alone, and are told again whenever its row or a notice above
+    it changed. Each says in its own way where it stands when it opens (``begin``), and what it is told (``tell``)."""
 
     async def open(self) -> tuple[int, list[Row]]:
         self.pk, self._notices = int(self.scope["url_route"]["kwargs"]["pk"]), None
         version, _ = await in_database(directory.versions)
         rows = await in_database(queries.by_keys, [self.pk], clock.now())
-        await self._send()
+        if not rows:
+            raise Agent.DoesNotExist
+        await self.begin(version)
         return version, rows
 
     def shown(self) -> set[int]:
@@ -204,19 +207,26 @@ class AgentPage(LivePage):
 
     async def changed(self, rows: list[Rendered], tail: str) -> None:
         await self.mail([each.row for each in rows])
-        if any(each.row.pk == self.pk for each in rows):
-            await self._send()
+        if any(each.row.registered and each.row.pk == self.pk for each in rows):
+            await self.tell()
 
     async def anew(self, made: dict) -> None:
-        await self._send()
+        await self.tell()
 
     async def members(self, version: int, made: dict) -> None:
-        """Its own profile moves its agent's version too."""
+        """A profile moves its agent's version too, and nothing else here."""
 
     async def noticed(self, tail: str, notices: list[Notice]) -> None:
         if notices != self._notices:
             self._notices = notices
-            await self._send()
+            await self.tell()
+
+
+class AgentPage(OneAgentPage):
+    """One agent: its blocks again whenever it changed."""
+
+    async def begin(self, version: int) -> None:
+        await self.tell()
 
     async def seen(self, times: dict[str, str]) -> None:
         if f"agent-{self.pk}" in times:
@@ -225,10 +235,10 @@ class AgentPage(LivePage):
     async def still(self) -> None:
         """The picture of its last day ends now, and now moves on."""
         if asyncio.get_running_loop().time() - self._drawn >= REDRAW:
-            await self._send()
+            await self.tell()
         await super().still()
 
-    async def _send(self) -> None:
+    async def tell(self) -> None:
         self._drawn = asyncio.get_running_loop().time()
         await self.say(await in_database(showing.agent_message, self.pk))
 
