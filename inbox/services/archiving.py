@@ -49,9 +49,7 @@ def put_away(keys: Collection[int], *, by: str, now: datetime, reason: str = "")
         unacked = f"{len(free[True])} of these {'is' if len(free[True]) == 1 else 'are'} not acked"
         raise Invalid("reason", f"{unacked}; say why they are given up, which their senders are told")
     _archive(free[False], now)
-    _archive(
-        free[True], now, dead_at=now, dead_reason=f"put away by {by}: {reason}".removesuffix(": ")[:200], lease=None
-    )
+    _archive(free[True], now, dead_at=now, dead_reason=f"put away by {by}: {reason}"[:200], lease=None)
     if gone := free[False] + free[True]:
         _tell(agents, gone, by, now, reason)
     return PutAway(len(gone), held, already=len(set(keys)) - len(gone) - held)
