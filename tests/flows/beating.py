@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx
 
@@ -42,9 +43,7 @@ def _client(url: str, slug: str, token: str, count: int, told: Told, tries: floa
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=25) as client:
         for n in range(count):
             task = f"{slug} {n} {time.monotonic_ns()}"
-            until = time.monotonic() + tries
-            while not _sent(client, task, told) and time.monotonic() < until:
-                time.sleep(0.1)  # a real client's pause before it tries again
+            wait_until(partial(_sent, client, task, told), tries, "a heartbeat that is taken")
 
 
 def _sent(client: httpx.Client, task: str, told: Told) -> bool:

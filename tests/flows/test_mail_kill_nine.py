@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx
 import pytest
@@ -48,9 +49,7 @@ def keep_posting(hub, tokens: list[str], to: str, count: int, kill) -> Posted:
 def _client(url: str, token: str, to: str, bodies: list[str], posted: Posted) -> None:
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=25) as client:
         for body in bodies:
-            until = time.monotonic() + GIVE_UP
-            while not _posted(client, to, body, posted) and time.monotonic() < until:
-                time.sleep(0.1)  # a real client's pause before it tries again
+            wait_until(partial(_posted, client, to, body, posted), GIVE_UP, "a letter that is taken")
 
 
 def _posted(client: httpx.Client, to: str, body: str, posted: Posted) -> bool:

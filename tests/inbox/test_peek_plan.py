@@ -9,7 +9,10 @@ from inbox import queries, rules
 from roster.models import Agent
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by how many rows there are"),
+]
 
 
 @pytest.mark.parametrize("state", [queries.PENDING, rules.WAITING, rules.DEAD])
@@ -25,8 +28,7 @@ def test_a_peek_finds_the_pending_by_their_state_and_not_along_all_old_mail(stat
     with connection.execute_wrapper(note):
         queries.peek(Agent.objects.get(slug="echo"), now, state=state)
     (listed,) = [each for each in asked if "addressed_as" in each[0]]
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN QUERY PLAN {listed[0]}", listed[1])
-            plan = " ".join(row[-1] for row in cursor.fetchall())
-        assert "inbox_delivery USING INDEX delivery_box (recipient_id=? AND state=?" in plan, plan
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {listed[0]}", listed[1])
+        plan = " ".join(row[-1] for row in cursor.fetchall())
+    assert "inbox_delivery USING INDEX delivery_box (recipient_id=? AND state=?" in plan, plan
