@@ -34,7 +34,7 @@ def aims(group: list) -> list[Aim | HubError]:
     by_token = [each for each in group if each.sender is None]
     found = dict(zip(map(id, by_token), access.senders([(each.digest, each.slug) for each in by_token]), strict=True))
     names = {name for each in group if not each.letter.many for name in each.letter.to}
-    known = dict(Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk")) if names else {}
+    known = _known(names)
     senders = [found.get(id(each), each.sender) for each in group]
     entered = _entered([each for each, sender in zip(group, senders, strict=True) if isinstance(sender, int)], known)
     return [_aim(each, sender, known, entered) for each, sender in zip(group, senders, strict=True)]
@@ -44,10 +44,15 @@ def foreseen(outgoing) -> tuple[dict[int, str], list[str]]:
     """Whom a letter would go to, with nobody entered for it: primary keys with how each would be addressed, and the
     members that only have a profile. Raises the refusal of a name that nobody has."""
     names = set() if outgoing.letter.many else set(outgoing.letter.to)
-    known = dict(Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk")) if names else {}
+    known = _known(names)
     members = {name: -place for place, name in enumerate(sorted(_members(names - known.keys())), 1)}
     found = _recipients(outgoing, outgoing.sender, known | members)
     return {pk: how for pk, how in found.items() if pk > 0}, list(members)
+
+
+def _known(names: set[str]) -> dict[str, int]:
+    """The primary keys of the agents that have one of ``names``."""
+    return dict(Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk")) if names else {}
 
 
 def _members(names: set[str]) -> set[str]:
