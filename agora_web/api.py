@@ -10,9 +10,9 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
 
-from inbox.api import router as mail
+import inbox.api
+import roster.api
 from roster import body
-from roster.api import router as registry
 from roster.errors import Conflict, HubError, Unauthorized, Unavailable
 
 from .requests import request_id
@@ -39,8 +39,8 @@ api = NinjaAPI(
         "security": [{"bearer": []}],
     },
 )
-api.add_router("", registry)
-api.add_router("", mail)
+for router in (*roster.api.ROUTERS, *inbox.api.ROUTERS):
+    api.add_router("", router)
 
 
 def error(request: HttpRequest, status: int, code: str, message: str, detail=None, **beside) -> JsonResponse:

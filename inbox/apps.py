@@ -11,7 +11,7 @@ class InboxConfig(AppConfig):
         from roster import plans, work
 
         from .plans import PLAN
-        from .services import settling, sweeping
+        from .services import port, sweeping
 
-        work.register(settling.Returns())
+        work.register(port.Port())
         plans.add(sweeping.NAME, PLAN.period, "inbox.tasks.drain_ack")

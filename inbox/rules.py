@@ -14,7 +14,7 @@ WAITING, LEASED, ACKED, DEAD, ARCHIVED = STATES = ("waiting", "leased", "acked",
 PENDING = (WAITING, LEASED)
 UNDONE = (*PENDING, DEAD)  # what a person may have to see to
 IMPORTANCE = ("low", "normal", "high")
-MAIL, SYSTEM = KINDS = ("mail", "system")
+MAIL, SYSTEM, WARNING, PROMPT, ANSWER = KINDS = ("mail", "system", "warning", "prompt", "answer")
 
 LARGEST_BODY = 256 * 1024  # bytes of a message's body
 LONGEST_SUBJECT = 300  # characters

@@ -16,11 +16,14 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils.crypto import constant_time_compare
 
-from . import states
+from . import employment, states
 from .errors import Conflict, Forbidden, HubError, Invalid, NotFound, NotRegistered, Retired, Unauthorized
-from .models import Agent, Profile, Token
+from .models import Agent, Grant, Node, Profile, Token
+from .stamps import stamp
 
 RANKS = {"viewer": 1, "manager": 2, "admin": 3}
+# the role that has each permission by itself; anybody else, an agent too, needs a grant by name (R103)
+PERMISSIONS = dict.fromkeys(Grant.PERMISSIONS, "manager") | {"force_retire": "admin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,59 @@ def require_role(who: Caller, least: str) -> None:
         raise Forbidden(f"This call is for a person with the role {least} or higher.")
 
 
+def may(who: Caller, permission: str) -> bool:
+    """Whether ``who`` has one of PERMISSIONS, by role or by a grant to the agent or person itself."""
+    if RANKS.get(who.role, 0) >= RANKS[PERMISSIONS[permission]]:
+        return True
+    granted = Grant.objects.filter(agent=who.agent_id, permission=permission, revoked_at=None)
+    return who.agent_id is not None and granted.exists()
+
+
+def require(who: Caller, permission: str) -> None:
+    """Refuses a caller without ``permission``."""
+    if not may(who, permission):
+        least, words = PERMISSIONS[permission], permission.replace("_", "-")
+        raise Forbidden(f"This needs the role {least} or a grant of '{words}'.", code="no_permission", permission=words)
+
+
+def employee(slug: str, verb: str) -> Agent:
+    """The agent ``slug`` for ``verb``, its row locked. Raises NotFound, and Conflict where the verb is not to be had of
+    it now, with the verbs that are."""
+    rows = Agent.objects.select_related("home_node", "template").select_for_update(of=("self",), no_key=True)
+    agent = rows.filter(slug=slug).first()
+    if agent is None:
+        raise missing(slug)
+    if verb not in employment.allowed(agent):
+        raise not_now(agent, verb)
+    return agent
+
+
+def not_now(agent: Agent, verb: str) -> Conflict:
+    """The refusal of ``verb``: what the agent is, since when and by whom, and which verbs it allows."""
+    allowed, rule = list(employment.allowed(agent)), employment.rule(agent, verb)
+    if rule:
+        code = "person" if agent.modality == "human" else "node_agent"
+        return Conflict(f"{agent.slug}: {rule}.", state=agent.lifecycle, allowed=allowed, code=code, rule=rule)
+    if verb in employment.SWITCHES and agent.lifecycle != states.RETIRED:
+        state, since = ("enabled", None) if agent.enabled else ("disabled", stamp(agent.disabled_at))
+        by = f" by {agent.disabled_by} since {since}" if since else ""
+        said = f"{agent.slug} is {state} already{by}."
+        return Conflict(said, state=state, allowed=allowed, code=f"already_{state}", since=since, by=agent.disabled_by)
+    since = stamp(agent.lifecycle_since)
+    said = f"{agent.slug} is {agent.lifecycle} since {since}: {verb} is not possible."
+    if allowed:
+        said += f" Possible are: {', '.join(allowed)}."
+    return Conflict(said, state=agent.lifecycle, allowed=allowed, code=agent.lifecycle, since=since)
+
+
+def node(slug: str) -> Node:
+    """The node ``slug``, its row locked. Raises NotFound."""
+    found = Node.objects.select_for_update(no_key=True).filter(slug=slug).first()
+    if found is None:
+        raise NotFound(f"No node has the id '{slug[:80]}'.")
+    return found
+
+
 def valid_slug(slug: str) -> str:
     """``slug`` itself if it is a legal new id; otherwise says which characters are allowed, or that it is taken."""
     if slug in states.RESERVED:
@@ -128,7 +184,18 @@ def agent_of(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
 
 def refuse_retired(agent: Agent) -> None:
     if agent.lifecycle == states.RETIRED:
-        raise Retired(f"The agent '{agent.slug}' is retired.", since=agent.lifecycle_since, successor=None)
+        raise retired(agent)
+
+
+def retired(agent: Agent) -> Retired:
+    """The refusal of a retired agent: since when, why, and who follows it."""
+    follows = successor(agent)
+    said = f"The agent '{agent.slug}' is retired." + (f" Its successor is '{follows}'." if follows else "")
+    return Retired(said, since=stamp(agent.lifecycle_since), reason=agent.lifecycle_reason, successor=follows)
+
+
+def successor(agent: Agent) -> str | None:
+    return Agent.objects.values_list("slug", flat=True).get(pk=agent.successor_id) if agent.successor_id else None
 
 
 def not_yours() -> Forbidden:

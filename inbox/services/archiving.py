@@ -55,6 +55,16 @@ def put_away(keys: Collection[int], *, by: str, now: datetime, reason: str = "")
     return PutAway(len(gone), held, already=len(set(keys)) - len(gone) - held)
 
 
+def clear(agent: Agent, *, by: str, now: datetime) -> None:
+    """Puts away what still waits for ``agent``, which was retired just now and whose row is locked: like all mail that
+    is given up, its senders are told. No lease of it is open any more."""
+    pending = list(Delivery.objects.filter(recipient=agent, state__in=rules.PENDING).order_by("message"))
+    reason = f"{agent.slug} was retired" + (f": {agent.lifecycle_reason}" if agent.lifecycle_reason else "")
+    _archive(pending, now, dead_at=now, dead_reason=reason[:200], lease=None)
+    if pending:
+        _tell({agent.pk: agent}, pending, by, now, "retired")
+
+
 def _archive(deliveries: list[Delivery], now: datetime, **more) -> None:
     rows = Delivery.objects.filter(pk__in=[each.pk for each in deliveries])
     rows.update(state=rules.ARCHIVED, archived_at=now, **more)

@@ -13,6 +13,7 @@ from inbox import access, rules
 from inbox.models import Delivery, Lease
 from inbox.queries import Header, with_bodies
 from roster.access import Caller
+from roster.employment import admission
 from roster.errors import Conflict
 from roster.models import Agent
 from roster.services import presence
@@ -44,10 +45,10 @@ class Drained:
 @transaction.atomic
 def drain(hand: Hand, limit: int, seconds: int, session: str = "") -> Drained:
     """Leases up to ``limit`` waiting messages, oldest first, for ``seconds``. A disabled agent is given nothing: every
-    path that hands out work asks ``Agent.enabled`` under the lock that a manager's switch takes too."""
+    path that hands out work asks ``employment.admission`` under the lock that a manager's switch takes too."""
     agent = access.holder(hand.who, hand.slug, hand.as_slug)
     settle(agent, hand.now)
-    taken = _oldest(agent, limit) if agent.enabled else []
+    taken = _oldest(agent, limit) if admission(agent).drains else []
     lease = None
     if taken:
         until = rules.lease_end(hand.now, hand.now, seconds)

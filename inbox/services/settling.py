@@ -15,8 +15,8 @@ from inbox.models import IS_UNTOLD, Delivery, Lease, Message
 from roster import states
 from roster.models import Agent
 from roster.services import journal
-from roster.services.rows import insert
 
+from . import notices
 from .boxes import recount
 
 NAMED = 20  # recipients named in a notice
@@ -56,15 +56,12 @@ def settle_inbox(key: int, now: datetime) -> int:
     return changed
 
 
-class Returns:
-    """What the roster tells the inbox (``roster.work``)."""
-
-    def session_began(self, agent: Agent, session: str, now: datetime) -> None:
-        """A new session took over: what older ones of ``agent`` hold returns as if their leases had lapsed (F072)."""
-        older = Lease.objects.filter(agent=agent, closed_at=None, until__gt=now).exclude(session__in=("", session))
-        if older.update(until=now):
-            settle(agent, now)
-            agent.waiting = recount([agent.pk]).get(agent.pk, agent.waiting)
+def session_began(agent: Agent, session: str, now: datetime) -> None:
+    """A new session of ``agent`` took over: what older ones hold returns as if their leases had lapsed (F072)."""
+    older = Lease.objects.filter(agent=agent, closed_at=None, until__gt=now).exclude(session__in=("", session))
+    if older.update(until=now):
+        settle(agent, now)
+        agent.waiting = recount([agent.pk]).get(agent.pk, agent.waiting)
 
 
 def tell_sender(seq: int, now: datetime) -> bool:
@@ -83,7 +80,7 @@ def tell_sender(seq: int, now: datetime) -> bool:
 
 
 def _notice(sender: Agent, message: Message, dead: list[Delivery], now: datetime) -> None:
-    """A message from the hub itself. It counts against no limit: it comes once for what the sender itself sent."""
+    """It comes once for what the sender itself sent."""
     lines = [f"{each.recipient.slug}: {each.dead_reason}" for each in dead[:NAMED]]
     if len(dead) > NAMED:
         lines.append(f"and {len(dead) - NAMED} others")
@@ -91,11 +88,5 @@ def _notice(sender: Agent, message: Message, dead: list[Delivery], now: datetime
         f"Your message #{message.seq} waits no longer for:\n\n" + "\n".join(lines) + "\n\n"
         "The hub keeps it, but hands it to none of them any more. Send it anew if it still matters."
     )
-    notice = Message(
-        seq=journal.next_version("mail"), kind=rules.SYSTEM, thread=message.thread, in_reply_to=message, body=body,
-        subject=f"Not delivered: {message.subject or f'#{message.seq}'}"[: rules.LONGEST_SUBJECT],
-        size=len(body.encode()), sent_at=now,
-    )  # fmt: skip
-    insert([notice])
-    insert([Delivery(message=notice, recipient=sender, addressed_as=sender.slug, size=notice.size, told=True)])
-    recount([sender.pk])
+    subject = f"Not delivered: {message.subject or f'#{message.seq}'}"
+    notices.send(sender, kind=rules.SYSTEM, subject=subject, body=body, now=now, about=message)

@@ -7,12 +7,13 @@ from django.db.models import Q
 from django.db.models.functions import Lower, Trim
 from django.utils import timezone
 
-from roster import states
+from roster import employment, states
 
-from .base import KeptModel
+from .base import KeptModel, KeptQuerySet, NothingIsDeleted
 
 slug_rule = RegexValidator(rf"\A{states.SLUG.pattern}\Z", f"An id has {states.SLUG_RULE}.")
 BOUNDS = [MinValueValidator(states.SHORTEST), MaxValueValidator(states.LONGEST)]
+CAP_BOUNDS = [MinValueValidator(employment.FEWEST_SESSIONS), MaxValueValidator(employment.MOST_SESSIONS)]
 
 
 def choices(*values):
@@ -28,6 +29,12 @@ class Node(KeptModel):
         max_length=10, choices=choices("enrolled", "retiring", "retired"), default="enrolled", editable=False
     )
     enrolled_at = models.DateTimeField(default=timezone.now, editable=False)
+    interval = models.PositiveIntegerField(
+        default=30,
+        validators=BOUNDS,
+        help_text="Seconds between two calls of the node; three of them missed is out of contact.",
+    )
+    contact_at = models.DateTimeField(null=True, blank=True, editable=False)  # its last call, to about five seconds
 
     def __str__(self):
         return self.slug
@@ -49,6 +56,23 @@ def facts(agent, profile_mode: str | None = None) -> states.Facts:
         live_since=agent.live_since,
         profile_mode=profile_mode,
     )
+
+
+FIXED = ("lifecycle", "home_node", "home_node_id", "kind")  # of a node's own agent while its node is enrolled
+
+
+class NodeAgentStays(NothingIsDeleted):
+    """Code tried to retire or to move a node's own agent while its node exists."""
+
+    def __init__(self):
+        super().__init__(f"Refused: {employment.OF_ITS_NODE}.")
+
+
+class AgentQuerySet(KeptQuerySet):
+    def update(self, **kwargs):
+        if kwargs.keys() & set(FIXED) and self.filter(kind="node", home_node__lifecycle="enrolled").exists():
+            raise NodeAgentStays()
+        return super().update(**kwargs)
 
 
 class Agent(KeptModel):
@@ -89,7 +113,29 @@ class Agent(KeptModel):
     disabled_reason = models.CharField(max_length=500, blank=True, editable=False)
     disabled_by = models.CharField(max_length=64, blank=True, editable=False)
     disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
-    waiting = models.PositiveIntegerField(default=0, editable=False)  # written by inbox's services only
+    waiting = models.PositiveIntegerField(default=0, editable=False)  # these three are written by inbox's services only
+    queued = models.PositiveIntegerField(default=0, editable=False)
+    running = models.PositiveIntegerField(default=0, editable=False)
+
+    max_sessions = models.PositiveSmallIntegerField(
+        default=1, validators=CAP_BOUNDS, help_text="How many prompts it may run at once."
+    )
+    tool_scope = models.JSONField(
+        null=True, blank=True, help_text='The tools it may use, e.g. ["read", "search"]; empty for the usual ones.'
+    )
+    workspace = models.CharField(max_length=500, blank=True, editable=False)
+    workspace_state = models.CharField(
+        max_length=6, blank=True, choices=choices("", *employment.WORKSPACES), editable=False
+    )
+    workspace_error = models.CharField(max_length=500, blank=True, editable=False)
+    lifecycle_reason = models.CharField(max_length=500, blank=True, editable=False)
+    successor = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+", editable=False
+    )
+    template = models.ForeignKey(
+        "AgentTemplate", null=True, blank=True, on_delete=models.PROTECT, related_name="clones", editable=False
+    )
+    expires_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     status = models.CharField(max_length=200, blank=True, editable=False)
     task = models.CharField(max_length=1000, null=True, blank=True, editable=False)
@@ -113,6 +159,8 @@ class Agent(KeptModel):
     changed = models.PositiveBigIntegerField(default=0, db_index=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
+    objects = AgentQuerySet.as_manager()
+
     class Meta:
         # by what it says, as states.parse_status reads it; it moves with news only
         indexes = [models.Index(Lower(Trim("status")), name="agent_says")]
@@ -131,9 +179,24 @@ class Agent(KeptModel):
             ),
             models.UniqueConstraint(fields=["home_node"], condition=Q(kind="node"), name="one_node_agent_per_node"),
             models.CheckConstraint(condition=~Q(kind="node") | Q(home_node__isnull=False), name="node_agent_has_node"),
+            models.CheckConstraint(
+                condition=Q(max_sessions__gte=employment.FEWEST_SESSIONS, max_sessions__lte=employment.MOST_SESSIONS),
+                name="agent_cap_in_bounds",
+            ),
+            models.CheckConstraint(condition=~Q(kind="node") | Q(max_sessions=1), name="node_agent_does_one_thing"),
         ]
 
     facts = facts
+
+    def save(self, *args, update_fields=None, **kwargs):
+        """Refuses what no path may do to a node's own agent (P34): not even a shell."""
+        touched = set(FIXED) if update_fields is None else set(FIXED) & set(update_fields)
+        if self.pk and touched:
+            stored = Agent.objects.filter(pk=self.pk, kind="node", home_node__lifecycle="enrolled")
+            moved = stored.exclude(lifecycle=self.lifecycle, home_node=self.home_node_id, kind=self.kind)
+            if moved.exists():
+                raise NodeAgentStays()
+        super().save(*args, update_fields=update_fields, **kwargs)
 
     @property
     def home_slug(self) -> str | None:

@@ -28,8 +28,8 @@ def away(monkeypatch):
 
     def enter(context):
         context.setitem(connections.settings["default"], "NAME", "/nowhere/at/all.sqlite3")
-        context.setattr("roster.api.heartbeats", GroupCommit(presence.record, "heartbeats"))
-        context.setattr("inbox.api.sends", GroupCommit(sending.record, "sends"))
+        context.setattr("roster.api.registry.heartbeats", GroupCommit(presence.record, "heartbeats"))
+        context.setattr("inbox.api.mail.sends", GroupCommit(sending.record, "sends"))
 
     return enter
 
@@ -80,7 +80,9 @@ async def test_a_database_locked_from_outside_is_waited_for_and_then_503(api, fl
     if not os.path.exists(str(name)):
         pytest.skip("only SQLite can be locked from outside")
     monkeypatch.setitem(connections.settings["default"]["OPTIONS"], "timeout", 0.3)
-    monkeypatch.setattr("roster.api.heartbeats", GroupCommit(presence.record, "heartbeats"))  # with a new connection
+    monkeypatch.setattr(
+        "roster.api.registry.heartbeats", GroupCommit(presence.record, "heartbeats")
+    )  # with a new connection
     lock = sqlite3.connect(name, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     began = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roster import api as calls
+from roster.api import registry as calls
 from roster import auth
 from roster.limits import Buckets
 from tests.make import bearer

@@ -3,11 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
+from inbox import rules
 from roster.models import Agent
 from roster.models.agent import choices, slug_rule
 from roster.models.base import KeptModel, KeptQuerySet, NothingIsDeleted
-
-from . import rules
 
 IS_PENDING = Q(state__in=rules.PENDING)
 # waiting, leased or dead; written as two comparisons, since SQLite does not see that a list of states is that of an index

@@ -9,15 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from ninja import Query, Router
 
-from . import access, auth, metrics, queries, rows, schemas, states
-from .body import parse
-from .errors import Expired, Forbidden, NotRegistered
-from .listing import listing
-from .models import Anomaly, Event
-from .offload import committed, in_database
-from .replies import known, reply
-from .services import batch, nodes, registry
-from .services.presence import Beat, Heard, heartbeats
+from roster import access, auth, metrics, queries, rows, schemas, states
+from roster.body import parse
+from roster.errors import Expired, Forbidden, NotRegistered
+from roster.listing import listing
+from roster.models import Anomaly, Event
+from roster.offload import committed, in_database
+from roster.replies import known, reply
+from roster.services import batch, nodes, registry
+from roster.services.presence import Beat, Heard, heartbeats
 
 router = Router(tags=["registry"])
 JITTER = 0.1  # of the interval, so that a fleet that started together does not stay in step (P17)

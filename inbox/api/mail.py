@@ -10,15 +10,14 @@ from typing import Annotated, Any, Literal
 from django.http import HttpRequest
 from ninja import Path, Query, Router
 
+from inbox import access, queries, schemas
+from inbox.queries import search
+from inbox.services import leases, looks, reading
+from inbox.services.sending import Outgoing, sends
 from roster import auth
 from roster.errors import Invalid
 from roster.offload import committed, in_database
 from roster.replies import known, reply
-
-from . import access, queries, schemas
-from .queries import search
-from .services import leases, looks, reading
-from .services.sending import Outgoing, sends
 
 router = Router(tags=["mail"])
 KEY = re.compile(r"[\x21-\x7e]{1,200}")

@@ -1,0 +1,5 @@
+"""The inbox's calls, a file for each subject; ``agora_web.api`` mounts their routers."""
+
+from . import mail
+
+ROUTERS = (mail.router,)
