@@ -5,4 +5,4 @@ class AgoraWebConfig(AppConfig):
     name = "agora_web"
 
     def ready(self):
-        from . import checks  # noqa: F401  registers the start-up checks
+        from . import checks, fleet_check  # noqa: F401  they register the start-up checks

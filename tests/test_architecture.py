@@ -26,7 +26,7 @@ LAYERS = {
     "tools": ("clock", "groupcommit", "limits", "offload", "metrics", "body", "events"),
     "tables": ("models", "migrations"),
     # questions to the tables. ``access`` is here: services ask it whose row a caller may touch
-    "reads": ("access", "directory", "rows", "queries", "explain", "work"),
+    "reads": ("access", "directory", "rows", "selector", "queries", "explain", "work"),
     "writers": ("services",),
     # the services' numbers from the settings; the one place where a service meets a setting
     "plans": ("plans",),

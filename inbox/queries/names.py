@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from inbox.letters import EVERYBODY, GROUP
 from inbox.models import MailGroup
-from roster import states
-from roster.models import Agent
+from roster import queries
 
 OFFERED = 300  # ids; of a larger fleet the first ones, the others are typed
 
@@ -13,5 +12,4 @@ OFFERED = 300  # ids; of a larger fleet the first ones, the others are typed
 def names() -> list[str]:
     """Addresses to offer: everybody live, the groups, and ids of who is not retired."""
     groups = MailGroup.objects.order_by("name").values_list("name", flat=True)[:OFFERED]
-    ids = Agent.objects.exclude(lifecycle=states.RETIRED).order_by("slug").values_list("slug", flat=True)[:OFFERED]
-    return [EVERYBODY, *(f"{GROUP}{name}" for name in groups), *ids]
+    return [EVERYBODY, *(f"{GROUP}{name}" for name in groups), *queries.ids(OFFERED)]

@@ -17,7 +17,7 @@ from .history import (
     standing,
 )
 from .hub import last_outage, late_after, late_sweeps, outages
-from .lists import Page, Selection, by_keys, changed_since, ended_between, member, one, page
+from .lists import Page, Selection, by_keys, changed_since, ended_between, ids, member, one, page
 from .near import near
 from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
 from .words import is_listed, presence_word
@@ -46,6 +46,7 @@ __all__ = [
     "events_of",
     "fingerprint",
     "held_back",
+    "ids",
     "is_listed",
     "last_event_before",
     "last_hours",

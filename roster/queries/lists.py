@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from roster import directory, rows, states
 from roster.models import Agent, Profile
+from roster.selector import select
 
 from .order import Order, order
 from .words import SAYS, is_listed, is_urgent, presence_word
@@ -95,8 +96,8 @@ def page(selection: Selection, now: datetime) -> Page:
     """The agents of ``selection``: registry rows, and profiles that no row stands for (R37)."""
     version, profiles_version = directory.versions()
     profiles, order, limit = directory.at(profiles_version), selection.order, selection.limit
-    agents = rows.stored(order.after(selection.agents(now), selection.after).order_by(*order.columns))
-    found = [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents[: limit + 1]]
+    agents = order.after(selection.agents(now), selection.after).order_by(*order.columns)
+    found = select(agents[: limit + 1], now, profiles)
     begin, end = order.cursor_key(selection.after), order.key(found[-1]) if len(found) > limit else None
     here = [slug for slug in strays(profiles) if _between(begin, order.key_of(None, slug), end)]
     found += filter(selection.matches, (rows.of_profile(profiles.by_slug[slug], now) for slug in here))
@@ -139,22 +140,23 @@ def changed_since(version: int, now: datetime, limit: int) -> tuple[int, list[ro
     """The rows that changed after ``version``, ``limit`` of them at most, and the version that this answer brings one
     to."""
     current, profiles_version = directory.versions()
-    profiles = directory.at(profiles_version)
-    agents = rows.stored(Agent.objects.filter(changed__gt=version, changed__lte=current).order_by("slug"))
-    return current, [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents[:limit]]
+    agents = Agent.objects.filter(changed__gt=version, changed__lte=current).order_by("slug")
+    return current, select(agents[:limit], now, directory.at(profiles_version))
 
 
 def ended_between(since: datetime, now: datetime, limit: int) -> list[rows.Row]:
     """The agents whose window ended from ``since`` to ``now``, ``limit`` of them at most. They are found by when the
     sweep looks at them next, which is never after the end of the window and, unlike it, is indexed."""
-    profiles = directory.at(directory.versions()[1])
     ended = Agent.objects.filter(check_after__lte=now, deadline__gte=since, deadline__lt=now)
-    agents = rows.stored(ended.order_by("check_after"))[:limit]
-    return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]
+    return select(ended.order_by("check_after")[:limit], now)
 
 
 def by_keys(keys: list[int], now: datetime) -> list[rows.Row]:
     """The rows of the agents with these primary keys."""
-    profiles = directory.at(directory.versions()[1])
-    agents = rows.stored(Agent.objects.filter(pk__in=keys))
-    return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in agents]
+    return select(Agent.objects.filter(pk__in=keys), now)
+
+
+def ids(limit: int) -> list[str]:
+    """The first ``limit`` ids of those who are not retired."""
+    employed = Agent.objects.exclude(lifecycle=states.RETIRED).order_by("slug")
+    return list(employed.values_list("slug", flat=True)[:limit])

@@ -10,6 +10,7 @@ from django.db.models import Count
 
 from roster import directory, rows, states
 from roster.models import Agent, Anomaly, PresenceHour
+from roster.selector import select
 
 from .lists import Selection, strays
 from .words import SAYS, is_urgent, presence_word
@@ -91,22 +92,22 @@ def needs_you(now: datetime) -> list[Need]:
     """Who needs a person, most urgent first, then oldest: who says error, is silent, or shares an identity."""
     profiles = directory.at(directory.versions()[1])
 
-    def row(agent: Agent) -> rows.Row:
-        return rows.of_agent(agent, now, profiles.by_slug.get(agent.slug))
-
     def need(kind: str, who: rows.Row, text: str, since: datetime | None) -> Need:
         return Need(f"{kind}-{who.dom_id}", who, text, since)
 
     enabled = Selection().agents(now).filter(enabled=True)
     silent = enabled.filter(liveness_mode=states.ALWAYS_ON, word=states.SILENT).order_by("deadline")[:NEEDS]
     urgent = enabled.alias(says=SAYS).filter(is_urgent(), word=states.LIVE).order_by("activity_since", "pk")[:NEEDS]
-    twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions").select_related("agent__home_node")
+    twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions")
     twins = twins.exclude(agent__lifecycle=states.RETIRED).order_by("opened_at")[:NEEDS]
+    doubled = Agent.objects.filter(pk__in=[each.agent_id for each in twins])
+    who = {row.pk: row for row in select(doubled, now, profiles)} if twins else {}
     needs = [
-        need("silent", each, "silent, though it should always be on", each.presence.since) for each in map(row, silent)
+        need("silent", each, "silent, though it should always be on", each.presence.since)
+        for each in select(silent, now, profiles)
     ]
-    needs += [need("says", each, f"says {_claim(each)}", each.activity.since) for each in map(row, urgent)]
-    needs += [need("twins", row(each.agent), _twins(each), each.opened_at) for each in twins]
+    needs += [need("says", each, f"says {_claim(each)}", each.activity.since) for each in select(urgent, now, profiles)]
+    needs += [need("twins", who[each.agent_id], _twins(each), each.opened_at) for each in twins]
     return sorted(needs, key=lambda need: (need.row.attention != "high", need.since or now))
 
 
@@ -122,7 +123,5 @@ def _twins(anomaly: Anomaly) -> str:
 
 def held_back(now: datetime, limit: int = 50) -> list[rows.Row]:
     """Those whose computed word is not live while their last recorded edge still says so."""
-    profiles = directory.at(directory.versions()[1])
-    waiting = Agent.objects.select_related("home_node").annotate(word=presence_word(now)).filter(recorded=states.LIVE)
-    waiting = waiting.exclude(word=states.LIVE).order_by("slug")[:limit]
-    return [rows.of_agent(agent, now, profiles.by_slug.get(agent.slug)) for agent in waiting]
+    waiting = Agent.objects.annotate(word=presence_word(now)).filter(recorded=states.LIVE)
+    return select(waiting.exclude(word=states.LIVE).order_by("slug")[:limit], now)
