@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.checks import Error, Tags, register
 from redis.connection import parse_url
 
+from roster import plans, tools
+
 from .spans import MOST_DAYS
 
 
@@ -75,3 +77,18 @@ def the_archive_has_its_days(app_configs, **kwargs):
     if settings.ARCHIVE_AFTER is not None:
         return []
     return [Error(f"AGORA_ARCHIVE_DAYS must be a number of days, from 0 to {MOST_DAYS:,}.", id="agora.E007")]
+
+
+@register(Tags.compatibility)
+def warnings_have_their_days(app_configs, **kwargs):
+    """Without them nobody could be warned or dismissed."""
+    if settings.WARNING_AGE is not None:
+        return []
+    return [Error(f"AGORA_WARNING_DAYS must be a number of days, from 0 to {MOST_DAYS:,}.", id="agora.E008")]
+
+
+@register(Tags.compatibility)
+def a_nodes_agent_has_fewer_tools_than_a_person(app_configs, **kwargs):
+    """It answers whoever asks, and nobody watches it (R140)."""
+    problem = tools.fault(plans.TOOLS)
+    return [Error(f"AGORA_TOOLS, AGORA_NODE_TOOLS: {problem}.", id="agora.E009")] if problem else []

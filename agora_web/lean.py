@@ -103,7 +103,7 @@ def _shaped(request, response: HttpResponse) -> HttpResponse:
 
 
 def _limit(path: str) -> int:
-    return settings.BODY_LIMITS.get(path, settings.BODY_LIMIT)
+    return settings.BODY_LIMITS.get(path.rpartition("/")[2], settings.BODY_LIMIT)
 
 
 async def _read(receive, limit: int) -> bytes | HubError | None:

@@ -9,6 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
+from roster.tools import named
+
 from .cli.valkey import address
 from .database import database
 from .secret import secret_key
@@ -158,14 +160,20 @@ SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
 SWEEP_BATCH = 500  # rows a transaction
 DRAIN_ACK = 3  # seconds between two looks at leases that lapsed and mail that expired
 ARCHIVE_AFTER = days(os.environ.get("AGORA_ARCHIVE_DAYS", "30"))  # after its ack, mail moves to the archive
+SURGE_SWEEP = 60  # seconds between two looks at the queues that surge rules watch
+WARNING_AGE = days(os.environ.get("AGORA_WARNING_DAYS", "90"))  # how long a warning counts
+PERSON_TOOLS = named(os.environ.get("AGORA_TOOLS", "read,write,edit,shell,search,fetch,mail"))
+NODE_TOOLS = named(os.environ.get("AGORA_NODE_TOOLS", "read,search,mail"))
 GUARD_SHARE = 0.15  # of the live agents in one sweep; more than this, and at least GUARD_LEAST, holds the edges
 GUARD_LEAST = 3
 GUARD_HOLD = timedelta(minutes=14, seconds=30)  # 15 min at most: a tick may be early, and the one after it too late
 UPTIME_MARK = 5  # seconds between two marks of a web process that it can hear
 BODY_LIMIT = 64 * 1024  # bytes of one request
-BODY_LIMITS = {  # of the calls that carry more
-    "/api/heartbeats": 1024 * 1024,
-    "/api/messages": 2 * 1024 * 1024,  # a body of 256 kB, each of its characters perhaps written as an escape
+_PROMPT, _ENGRAM = 2 * 1024 * 1024, 512 * 1024  # 256 kB and 64 kB, each character perhaps written as an escape
+BODY_LIMITS = {  # of the calls that carry more, by the last part of their address
+    "heartbeats": 1024 * 1024,
+    **dict.fromkeys(("messages", "prompt", "answer"), _PROMPT),
+    **dict.fromkeys(("engram", "memory", "templates", "agents"), _ENGRAM),
 }
 
 # Requests a second and the burst above it, for each caller. A heartbeat has a bucket of its own.

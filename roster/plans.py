@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import Q
 
-from . import states
+from . import states, tools
 from .services import guard, hours, sweeps
 
 PERIODS = {
@@ -25,6 +25,8 @@ _ROWS = {  # a row of no known mode is the dormancy sweep's
     sweeps.DORMANCY: ~_EPHEMERAL & _EMPLOYED,
     sweeps.EXPIRY: _EPHEMERAL & _EMPLOYED,
 }
+TOOLS = tools.Usual(person=settings.PERSON_TOOLS, node=settings.NODE_TOOLS)
+WARNING_AGE = settings.WARNING_AGE
 _LIMITS = guard.Limits(settings.GUARD_SHARE, settings.GUARD_LEAST, settings.GUARD_HOLD)
 
 
