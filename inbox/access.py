@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from roster.access import RANKS, Caller, not_yours, refuse_retired, role_of, spoken_for
+from roster.access import RANKS, Caller, not_yours, own, refuse_retired, role_of, spoken_for
 from roster.errors import Forbidden, HubError, NotFound, Unauthorized
 from roster.models import Agent, Token
 
@@ -30,7 +30,7 @@ def box(who: Caller, slug: str, as_slug: str | None = None) -> Box:
 
     Raises NotFound, the same for a foreign inbox as for one that does not exist.
     """
-    agent = _own(who, slug, as_slug).first()
+    agent = own(who, slug, as_slug).first()
     if agent is not None:
         return Box(agent, own=True)
     if is_manager(who):
@@ -43,19 +43,11 @@ def box(who: Caller, slug: str, as_slug: str | None = None) -> Box:
 def holder(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
     """The agent ``slug`` whose mail ``who`` may take and settle, its row locked: nobody's but its own, not even a
     manager's. Raises NotFound, Retired."""
-    agent = _own(who, slug, as_slug).select_for_update(of=("self",), no_key=True).first()
+    agent = own(who, slug, as_slug).select_for_update(of=("self",), no_key=True).first()
     if agent is None:
         raise no_inbox(slug)
     refuse_retired(agent)
     return agent
-
-
-def _own(who: Caller, slug: str, as_slug: str | None):
-    """The row of ``slug`` if it is the caller's own, or one that the caller, a node, may speak for. An agent and a
-    person are looked for by their key, so that a foreign name costs the same as a missing one."""
-    if who.kind == "node" and as_slug in (None, slug):
-        return Agent.objects.filter(spoken_for(who.node_id), slug=slug)
-    return Agent.objects.filter(pk=who.agent_id, slug=slug) if who.agent_id else Agent.objects.none()
 
 
 def reader(who: Caller, as_slug: str | None = None) -> int:

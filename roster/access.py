@@ -13,7 +13,7 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from . import employment, states
@@ -121,6 +121,24 @@ def employee(slug: str, verb: str) -> Agent:
     return agent
 
 
+def ai(slug: str) -> Agent:
+    """The agent ``slug`` for what people do not have, such as an engram; its row locked. Raises NotFound, Retired, and
+    Conflict for a person."""
+    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True)
+    agent = rows.filter(slug=slug).first()
+    if agent is None:
+        raise missing(slug)
+    refuse_person(agent)
+    refuse_retired(agent)
+    return agent
+
+
+def refuse_person(agent: Agent) -> None:
+    if agent.modality == "human":
+        told = "a person has no engram, no memory here and no warnings"
+        raise Conflict(f"{agent.slug}: {told}.", state=agent.lifecycle, allowed=[], code="person", rule=told)
+
+
 def not_now(agent: Agent, verb: str) -> Conflict:
     """The refusal of ``verb``: what the agent is, since when and by whom, and which verbs it allows."""
     allowed, rule = list(employment.allowed(agent)), employment.rule(agent, verb)
@@ -196,6 +214,38 @@ def retired(agent: Agent) -> Retired:
 
 def successor(agent: Agent) -> str | None:
     return Agent.objects.values_list("slug", flat=True).get(pk=agent.successor_id) if agent.successor_id else None
+
+
+def own(who: Caller, slug: str, as_slug: str | None = None) -> QuerySet[Agent]:
+    """The row of ``slug`` if it is the caller's own, or one that the caller, a node, may speak for; else none. An agent
+    and a person are looked for by their key, so that a foreign name costs the same as a missing one."""
+    if who.kind == "node" and as_slug in (None, slug):
+        return Agent.objects.filter(spoken_for(who.node_id), slug=slug)
+    return Agent.objects.filter(pk=who.agent_id, slug=slug) if who.agent_id else Agent.objects.none()
+
+
+def keeper(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
+    """The agent ``slug`` into whose memory ``who`` may write, its row locked: nobody's but its own. Raises NotFound,
+    the same for a foreign one as for one that does not exist, and Retired."""
+    agent = own(who, slug, as_slug).select_for_update(of=("self",), no_key=True).first()
+    if agent is None:
+        raise missing(slug)
+    refuse_person(agent)
+    refuse_retired(agent)
+    return agent
+
+
+def inner(who: Caller, slug: str, least: str, as_slug: str | None = None) -> tuple[Agent, bool]:
+    """The agent ``slug``, of which ``who`` may read what others may not, and whether it is its own: the agent itself,
+    its node, or a person of at least the role ``least``. Raises NotFound, for a foreign one as for one that does not
+    exist, and Conflict for a person."""
+    agent = mine = own(who, slug, as_slug).first()
+    if mine is None and RANKS.get(who.role, 0) >= RANKS[least]:
+        agent = Agent.objects.filter(slug=slug).first()
+    if agent is None:
+        raise missing(slug)
+    refuse_person(agent)
+    return agent, mine is not None
 
 
 def not_yours() -> Forbidden:

@@ -9,8 +9,8 @@ from datetime import datetime
 from celery import shared_task
 
 from . import clock
-from .plans import PERIODS, STEP_LIMIT, plan
-from .services import hours, people, sweeps, uptime
+from .plans import PERIODS, STEP_LIMIT, WARNING_AGE, plan
+from .services import conduct, hours, people, sweeps, uptime
 
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
@@ -53,3 +53,4 @@ def sweep_watch():
     now = _now()
     sweeps.watch(PERIODS, now)
     people.forget_ended(now)
+    conduct.review_all(now, WARNING_AGE)

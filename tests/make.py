@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from roster import access, beats
-from roster.models import Agent, Node, Profile
-from roster.services import nodes, people, presence, profiles, registry, tokens
+from roster.models import Agent, Node, Profile, Rule
+from roster.services import conduct, nodes, people, presence, profiles, registry, tokens
 
 ENROLMENT = access.Caller("enrolment", "test")
+WARNING_AGE = timedelta(days=90)
 MANAGER = access.Caller("person", "mira", role="manager")
 
 
@@ -58,3 +59,16 @@ def person(name: str, role: str | None = "viewer", password: str = "correct hors
 
 def person_token(name: str, role: str = "viewer") -> str:
     return tokens.issue("person", by="test", now=timezone.now(), agent=person(name, role).agent)
+
+
+def rule(slug: str, now: datetime | None = None, text: str = "Merge to main only after a review.") -> Rule:
+    return Rule.objects.filter(slug=slug).first() or conduct.save_rule(
+        Rule(slug=slug, text=text), by="test", now=now or timezone.now()
+    )
+
+
+def report(
+    agent: str, rule: str, key: str, now: datetime | None = None, evidence: str = "commit 1a2b"
+) -> conduct.Report:
+    """A report that ``agent`` broke ``rule``: the first brings a warning."""
+    return conduct.report(MANAGER, agent, rule, evidence, key, now or timezone.now(), WARNING_AGE)

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 
-from roster.models import Agent, Event
+from roster.models import Agent
 from roster.services import journal
-
-ONE_LOOK = timedelta(minutes=10)  # reading on in the same inbox is the same look
+from roster.services.looks import is_new
 
 
 @transaction.atomic
 def audit(by: str, agent: Agent, now: datetime) -> None:
     """Journals that ``by`` looked into the mail of ``agent``."""
-    if _is_new("inbox_looked_at", by, agent, now):
+    if is_new("inbox_looked_at", by, agent, now):
         journal.write(journal.happened("inbox_looked_at", by, now, agent=agent))
 
 
 @transaction.atomic
 def audit_search(by: str, now: datetime) -> None:
     """Journals that ``by`` searched everybody's mail; for which words is nobody else's business."""
-    if _is_new("mail_searched", by, None, now):
+    if is_new("mail_searched", by, None, now):
         journal.write(journal.happened("mail_searched", by, now))
-
-
-def _is_new(kind: str, by: str, agent: Agent | None, now: datetime) -> bool:
-    return not Event.objects.filter(kind=kind, by=by[:80], agent=agent, at__gt=now - ONE_LOOK).exists()
 
 
 def audit_message(by: str, seq: int, now: datetime) -> None:

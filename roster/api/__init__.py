@@ -1,5 +1,5 @@
 """The roster's calls, a file for each subject; ``agora_web.api`` mounts their routers."""
 
-from . import registry
+from . import conduct, mind, registry
 
-ROUTERS = (registry.router,)
+ROUTERS = (registry.router, mind.router, conduct.router)

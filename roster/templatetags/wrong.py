@@ -43,6 +43,12 @@ MEANINGS = {
         "Stop the one that should not be there, or register it under an id of its own. This closes ten minutes after "
         "only one is left.",
     ),
+    "dismissal_proposed": Meaning(
+        "dismissal proposed",
+        "It broke a rule again for which it was warned, while that warning still counts.",
+        "Look at the evidence on its page. A person dismisses it, or withdraws the warning; either closes this, and so "
+        "does the end of the warning.",
+    ),
     "sweep_late": Meaning(
         "late sweep",
         "This sweep has not begun for three of its periods. Presence on the pages is computed and stays right; its "
@@ -63,6 +69,7 @@ EVIDENCE = {
     "interval": "beats every",
     "would_flip": "live agents that would be called gone",
     "live": "of all that were live",
+    "times": "broken again",
 }
 
 

@@ -23,16 +23,25 @@ PUBLIC = {
     "logout": "the admin's own sign-out: a stranger is sent to the sign-in",
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
-           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done"}  # fmt: skip
+           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "warning": "1", "template": "scribe"}  # fmt: skip
 
 BODIES = {
     "/api/heartbeats": {"heartbeats": []},
     "/api/nodes": {"slug": "cedar"},
     "/api/messages": {"to": "echo", "body": "hello"},
+    "/api/agents/{id}/engram": {"text": "You keep the notes."},
+    "/api/agents/{id}/memory": {"kind": "note", "text": "hello"},
+    "/api/violations": {"agent": "echo", "rule": "review", "evidence": "commit 1a2b", "evidence_key": "1a2b"},
+    "/api/warnings/{warning}/withdraw": {"reason": "a mistake"},
+    "/api/agents/{id}/dismiss": {"rule": "review", "reason": "again"},
     "/api/agents/{id}/inbox/ack": {"seqs": [1]},
     "/api/agents/{id}/inbox/extend": {"lease": "none"},
     "/api/agents/{id}/inbox/release": {"lease": "none"},
 }
+# Parts of an agent that for others are not there; and acts on an agent that take a permission, which it has not even on
+# itself: the last part of the call's path.
+PRIVATE = ("/inbox", "/memory")
+BY_PERMISSION = ("engram", "dismiss")
 
 
 def operations() -> list[tuple[str, str]]:
@@ -43,14 +52,25 @@ def operations() -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, found in paths.items() for method in found]
 
 
-def where(path: str, slug: str = "echo", seq: int | str = 1) -> str:
-    """The address of the call at ``path`` about the agent ``slug``, or about the message or thread ``seq``."""
-    return path.replace("{id}", slug).replace("{seq}", str(seq))
+def where(path: str, slug: str = "echo", seq: int | str = 1, warning: int = 1) -> str:
+    """The address of the call at ``path`` about the agent ``slug``, the message or thread ``seq``, or a ``warning``."""
+    named = {"{id}": slug, "{seq}": str(seq), "{warning}": str(warning), "{template}": "scribe"}
+    for name, value in named.items():
+        path = path.replace(name, value)
+    return path
+
+
+def is_private(path: str) -> bool:
+    return any(part in path for part in PRIVATE)
+
+
+def by_permission(path: str) -> bool:
+    return path.rpartition("/")[2] in BY_PERMISSION
 
 
 def body_of(method: str, path: str) -> dict:
     """A body with which the call is well-formed. The lease in it is nobody's."""
-    return {"status": "idle"} if method == "PUT" else dict(BODIES.get(path, {}))
+    return dict(BODIES.get(path, {"status": "idle"} if method == "PUT" else {}))
 
 
 def addresses() -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from string import Template
+from uuid import uuid4
 
 import pytest
 
@@ -12,7 +13,7 @@ from roster.offload import in_database
 from tests import make
 from tests.hubs import ROOT
 from tests.make import bearer
-from tests.web.calls import cells, operations, where
+from tests.web.calls import body_of, cells, operations, where
 from tests.web.conftest import Fleet
 from tests.web.test_registry import AGENT
 
@@ -47,6 +48,7 @@ def test_every_call_of_the_schema_is_in_the_reference_and_no_other():
 async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
     """Line by line, column by column; and 401 without a token."""
     assert cells(next(line for line in TEXT.splitlines() if line.startswith("| call |")))[2:] == list(Fleet.KINDS)
+    await in_database(make.rule, "review")
     for number, (call, about, *expected) in enumerate(RIGHTS):
         method, path = call.strip("`").split()
         slug = ABOUT.get(about)
@@ -55,7 +57,8 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
             by_name = path in BY_NAME or ("{seq}" in path and kind == "node")
             named = {"Agora-Agent": slug} if slug and by_name and (kind, slug) != ("agent", "echo") else {}
             about_whom = f"new-{number}-{kind}" if slug is None else slug
-            call_of = method, where(path, about_whom, seq)
+            warning = await in_database(warned, about_whom) if about == "a warned agent" else 0
+            call_of = method, where(path, about_whom, seq, warning)
             how = request(method, path, about_whom, seq, lease)
             answer = await api.request(*call_of, headers=bearer(fleet.kinds()[kind], **named), **how)
             assert answer.status_code == int(status), (call, about, kind, answer.text)
@@ -72,21 +75,27 @@ async def taken_mail(api, fleet, slug: str) -> tuple[int, str]:
     return sent.json()["seq"], taken.json()["lease"]
 
 
+def warned(slug: str) -> int:
+    """A warning of the new agent ``slug``."""
+    make.agent(slug)
+    make.rule("review")
+    return make.report(slug, "review", "1a2b").warning.pk
+
+
 def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
     bodies = {
-        "PUT": {"status": "idle"},
         "/api/heartbeats": [{"agent": slug}],
         "/api/nodes": {"slug": slug},
         "/api/heartbeat": {},
         "/api/messages": {"to": "mira", "body": "hello"},
+        "/api/violations": {"agent": slug, "rule": "review", "evidence": "commit", "evidence_key": str(uuid4())},
         "/api/agents/{id}/inbox/ack": {"seqs": [seq], "lease": lease},
         "/api/agents/{id}/inbox/extend": {"lease": lease},
         "/api/agents/{id}/inbox/release": {"lease": lease},
     }
-    body = bodies.get(method, bodies.get(path))
     if path == "/api/search":
         return {"params": {"q": "hello"}}
-    return {} if body is None else {"json": body}
+    return {"json": bodies.get(path, body_of(method, path))} if method in ("PUT", "POST") else {}
 
 
 def test_the_schema_tells_the_body_of_every_call_that_writes():
@@ -160,15 +169,17 @@ async def test_the_examples_work_as_they_stand(api, transactional_db, enrolment)
         "ENROL": enrolment,
         "NODE_TOKEN": await in_database(lambda: make.node("alder")[2]),
         "MANAGER_TOKEN": await in_database(make.person_token, "mira", "manager"),
+        "ADMIN_TOKEN": await in_database(make.person_token, "ada", "admin"),
     }
+    await in_database(make.rule, "review")
     lines = re.findall(r"^    (curl .*)$", TEXT, re.M)
     assert len(lines) >= 9
     for line in lines:
         answer = await curl(api, Template(line).substitute(known))
         assert answer.status_code in (200, 201), (line, answer.text)
         told = answer.json()
-        known |= {"TOKEN": told.get("token") if answer.request.method == "PUT" else known["TOKEN"]}
-        known |= {name.upper(): told[name] for name in ("seq", "lease") if told.get(name)}
+        known |= {"TOKEN": told["token"]} if answer.request.method == "PUT" and "token" in told else {}
+        known |= {name.upper(): told[name] for name in ("seq", "lease", "warning") if told.get(name)}
 
 
 async def curl(api, line: str):

@@ -12,7 +12,7 @@ from roster.offload import in_database
 from roster.services import tokens
 from tests import make
 from tests.make import bearer
-from tests.web.calls import PUBLIC, addresses, body_of, operations, where
+from tests.web.calls import PUBLIC, addresses, body_of, is_private, operations, where
 from tests.web.test_errors import check
 
 AS_BIRCH = {"Agora-Agent": "birch"}
@@ -66,18 +66,18 @@ def test_every_call_needs_a_valid_token_under_wsgi_too_P59_F055_F114(revoked, fl
 
 
 async def test_a_token_of_another_agent_opens_nothing_F055(api, fleet):
-    """The roster is open to read and another's entry forbidden to write; another's mail is not there at all."""
+    """The roster is open to read and another's entry forbidden to write; another's mail and memory are not there at all."""
     sent = await api.post(
         "/api/messages", json={"to": "bram", "body": "for bram"}, headers=bearer(fleet.birch, **AS_BIRCH)
     )
     seq = sent.json()["seq"]
     for method, path in operations():
-        is_mail = "/inbox" in path or "{seq}" in path
-        if not is_mail and ("{id}" not in path or method == "GET"):
+        is_hidden = is_private(path) or "{seq}" in path
+        if not is_hidden and ("{id}" not in path or method == "GET"):
             continue
         body = body_of(method, path) if method != "GET" else None
         answer = await api.request(method, where(path, "bram", seq), json=body, headers=bearer(fleet.agent))
-        assert answer.status_code == (404 if is_mail else 403), (method, path)
+        assert answer.status_code == (404 if is_hidden else 403), (method, path)
 
 
 async def test_the_public_routes_are_exactly_the_named_ones_P59(api, fleet):

@@ -30,6 +30,15 @@ MOVES = {
     ("POST", "/api/agents/{id}/inbox/extend"): "own_call",
     ("POST", "/api/agents/{id}/inbox/release"): "own_call",
     ("POST", "/api/agents/{id}/inbox/ack"): "own_call",
+    ("POST", "/api/agents/{id}/memory"): "own_call",
+    ("GET", "/api/agents/{id}/memory"): None,
+    ("GET", "/api/agents/{id}/engram"): None,
+    ("GET", "/api/agents/{id}/engram/revisions"): None,
+    ("PUT", "/api/agents/{id}/engram"): None,
+    ("GET", "/api/agents/{id}/warnings"): None,
+    ("POST", "/api/violations"): None,
+    ("POST", "/api/warnings/{warning}/withdraw"): None,
+    ("POST", "/api/agents/{id}/dismiss"): None,
     ("POST", "/api/agents/{id}/sign-off"): "own_call",
     ("DELETE", "/api/agents/{id}"): None,
 }
@@ -38,6 +47,7 @@ BODIES = {
     ("POST", "/api/heartbeats"): [{"agent": "echo"}],
     ("POST", "/api/nodes"): {"slug": "cedar"},
     ("POST", "/api/messages"): {"to": "echo", "body": "a note"},
+    ("POST", "/api/agents/{id}/memory"): {"kind": "note", "text": "hello"},
     ("POST", "/api/agents/{id}/inbox/extend"): {"lease": "…"},  # that of the drain before it
     ("POST", "/api/agents/{id}/inbox/release"): {"lease": "…"},
     ("POST", "/api/agents/{id}/inbox/ack"): {"seqs": [1]},
