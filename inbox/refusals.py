@@ -18,8 +18,9 @@ def of(agent, found: states.Presence, held, size: int) -> HubError | None:
     """Why ``agent``, whose inbox holds ``held``, takes no letter of ``size`` bytes, if it does not."""
     slug = agent.slug
     if agent.lifecycle == states.RETIRED:
-        since = stamp(agent.lifecycle_since)
-        return Retired(f"{slug} is retired since {since}", to=slug, since=since, successor=None)
+        since, follows = stamp(agent.lifecycle_since), agent.successor.slug if agent.successor_id else None
+        said = f"{slug} is retired since {since}" + (f"; its successor is {follows}" if follows else "")
+        return Retired(said, to=slug, since=since, reason=agent.lifecycle_reason, successor=follows)
     if found.word == states.EXPIRED:
         seen = stamp(agent.last_seen)
         return Expired(f"{slug} was ephemeral and left the roster; it was last seen {seen}", to=slug, last_seen=seen)
