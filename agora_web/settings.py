@@ -157,6 +157,8 @@ DORMANCY_SWEEP = 300  # seconds between two looks at async and always-on agents
 EXPIRY_SWEEP = 60  # seconds between two looks at ephemeral agents
 HOUR_COUNT = 300  # seconds between two counts of the fleet for the present hour of the band
 SWEEP_WATCH = 60  # seconds between two looks at the sweeps themselves
+EMPLOYMENT_SWEEP = 5  # seconds between two looks at who drains and at clones whose lifetime ended
+DRAIN_LATE = timedelta(days=1)  # after this an agent that still drains is an anomaly; nothing else happens to it
 SWEEP_BATCH = 500  # rows a transaction
 DRAIN_ACK = 3  # seconds between two looks at leases that lapsed and mail that expired
 ARCHIVE_AFTER = days(os.environ.get("AGORA_ARCHIVE_DAYS", "30"))  # after its ack, mail moves to the archive

@@ -7,7 +7,7 @@ or not the sweep has written that down yet; then the next one starts (design sec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 QUEUED, RUNNING, ANSWERED, FAILED, REFUSED = STATES = ("queued", "running", "answered", "failed", "refused")
 OPEN = (QUEUED, RUNNING)
@@ -19,8 +19,6 @@ LAPSED = "its runner did not answer before its lease ended"
 MOST_QUEUED = 1000  # prompts that wait for one agent
 HISTORY = 50  # exchanges before this one that a runner is told
 HISTORY_BYTES = 256 * 1024  # of their prompts and answers
-UNREACHABLE_AFTER = 3  # of a node's intervals without a call
-LEAST_UNREACHABLE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +47,3 @@ def hand_in(facts: Facts, lease: str, now: datetime) -> str:
     if lapsed(facts, now):
         return "lease_expired"
     return "running" if facts.state == RUNNING else "finished"
-
-
-def contact_limit(interval: int) -> timedelta:
-    """How long a node may be silent before it counts as out of reach (design section 4)."""
-    return max(UNREACHABLE_AFTER * timedelta(seconds=interval), LEAST_UNREACHABLE)
-
-
-def unreachable_since(contact_at: datetime | None, interval: int, now: datetime) -> datetime | None:
-    """Since when a node is out of reach: its last call, where that is too long ago. One that never called is not."""
-    if contact_at is None or now - contact_at <= contact_limit(interval):
-        return None
-    return contact_at

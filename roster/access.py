@@ -290,8 +290,11 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
         return NotRegistered()
     else:
         agent = by_slug[slug]
-        if kind in ("enrolment", "person") and is_unclaimed(agent):
-            return NotRegistered()  # free to register, as far as the token may
+        if kind in ("enrolment", "person"):
+            if agent.lifecycle == states.RETIRED:
+                return retired(agent)  # an id that is gone is no id to register, and no other's either (P37)
+            if is_unclaimed(agent):
+                return NotRegistered()  # free to register, as far as the token may
         if kind != "node" or agent.home_node_id not in (None, node_id) or agent.modality != "ai":
             return not_yours()
     try:
@@ -302,9 +305,15 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
 
 
 def is_unclaimed(agent: Agent) -> bool:
-    """Whether the row still waits for its agent: entered by hand or from a profile, never heard, never given a token."""
+    """Whether the row still waits for its agent: entered by hand or from a profile, never heard, never hired or given a
+    token."""
     waits = agent.evidence_at is None and agent.modality == "ai" and agent.kind == "employee"
-    return waits and agent.lifecycle != states.RETIRED and not Token.objects.filter(agent=agent).exists()
+    return (
+        waits
+        and agent.lifecycle == states.ACTIVE
+        and not agent.workspace_state
+        and not Token.objects.filter(agent=agent).exists()
+    )
 
 
 def declared_mode(agent: Agent) -> str | None:

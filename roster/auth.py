@@ -6,6 +6,7 @@ Only the header carries a token. One in the address would end up in logs, so suc
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -14,11 +15,14 @@ from . import access, clock
 from .errors import Forbidden, HubError, TooMany, Unauthorized
 from .limits import Buckets
 from .offload import in_database
+from .services import nodes
 
 log = logging.getLogger("agora.security")
 buckets = {name: Buckets(rate, burst) for name, (rate, burst) in settings.RATES.items()}
-_known: dict[str, None] = {}  # digests that were valid once: the write itself always looks again
+_known: dict[str, str] = {}  # digests that were valid once, and of what kind: the write itself always looks again
+_contacts: dict[str, datetime] = {}  # digests of nodes' tokens, and when this process last wrote that their node called
 KNOWN = 100_000
+EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def token_digest(request: HttpRequest) -> str:
@@ -36,9 +40,11 @@ async def bearer(request: HttpRequest) -> access.Caller:
     try:
         key = token_digest(request)
         buckets["api"].take(key)
-        return await in_database(access.caller, key)
+        who = await in_database(access.caller, key)
     except Unauthorized as refusal:
         raise refused(request, refusal) from None
+    await _in_contact(who.kind, key, request.received_at)
+    return who
 
 
 async def reader(request: HttpRequest) -> access.Caller:
@@ -67,11 +73,20 @@ async def _grouped(request: HttpRequest, bucket: str) -> str:
         key = token_digest(request)
         buckets[bucket].take(key)
         if key not in _known:
-            await in_database(access.caller, key)
-            _remember(key)
-        return key
+            _remember(key, (await in_database(access.caller, key)).kind)
     except Unauthorized as refusal:
         raise refused(request, refusal) from None
+    await _in_contact(_known.get(key, ""), key, request.received_at)
+    return key
+
+
+async def _in_contact(kind: str, key: str, at: datetime) -> None:
+    """Whatever a node's token is used for, its node has called; what a second call a moment later would write is left
+    out without asking the database."""
+    if kind != "node" or abs(at - _contacts.get(key, EVER)) < nodes.TOUCH:
+        return
+    _contacts[key] = at
+    await in_database(nodes.contacted, key, at)
 
 
 def _note_receipt(request: HttpRequest) -> None:
@@ -95,7 +110,7 @@ def no_longer_known(key: str) -> None:
     _known.pop(key, None)
 
 
-def _remember(key: str) -> None:
-    _known[key] = None
+def _remember(key: str, kind: str) -> None:
+    _known[key] = kind
     if len(_known) > KNOWN:
         del _known[next(iter(_known))]

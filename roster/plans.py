@@ -8,16 +8,20 @@ from django.conf import settings
 from django.db.models import Q
 
 from . import states, tools
-from .services import guard, hours, sweeps
+from .services import finishing, guard, hours, sweeps
 
 PERIODS = {
     sweeps.DORMANCY: timedelta(seconds=settings.DORMANCY_SWEEP),
     sweeps.EXPIRY: timedelta(seconds=settings.EXPIRY_SWEEP),
     hours.NAME: timedelta(seconds=settings.HOUR_COUNT),
+    finishing.NAME: timedelta(seconds=settings.EMPLOYMENT_SWEEP),
     sweeps.WATCH: timedelta(seconds=settings.SWEEP_WATCH),
 }
 TASKS = {name: f"roster.tasks.{name}" for name in PERIODS}
-STEP_LIMIT = 2 * min(PERIODS.values())  # a wall clock that jumps further than this has stepped (design rule 9)
+DRAIN_LATE = settings.DRAIN_LATE
+STEP_LIMIT = 2 * min(
+    PERIODS[name] for name in (sweeps.DORMANCY, sweeps.EXPIRY)
+)  # a wall clock that jumps further than this has stepped (design rule 9)
 
 _EPHEMERAL = Q(liveness_mode=states.EPHEMERAL)
 _EMPLOYED = ~Q(lifecycle=states.RETIRED)  # nobody waits for who has left

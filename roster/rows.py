@@ -51,6 +51,7 @@ class Row:
     expected_interval: int
     ttl: int
     trust_posture: str
+    expires_at: datetime | None
     synthesized: bool
     presence: states.Presence
     activity: states.Activity
@@ -100,7 +101,7 @@ STORED = (
     "pk", "slug", "display_name", "kind", "modality", "liveness_mode", "lifecycle", "enabled", "disabled_reason",
     "disabled_by", "disabled_at", "home_slug", "waiting", "last_seen", "last_seen_source", "evidence_at", "heartbeat_at",
     "deadline", "signed_off_at", "live_since", "activity_since", "worked_at", "status", "task", "work_mode", "meta", "heard",
-    "clock_skew", "expected_interval", "ttl", "trust_posture",
+    "clock_skew", "expected_interval", "ttl", "trust_posture", "expires_at",
 )  # fmt: skip
 
 
@@ -137,6 +138,7 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         expected_interval=agent.expected_interval,
         ttl=agent.ttl,
         trust_posture=agent.trust_posture,
+        expires_at=agent.expires_at,
         synthesized=found.source == "kb_profile",
         presence=found,
         activity=doing,
@@ -186,6 +188,7 @@ def of_profile(profile, now: datetime) -> Row:
         expected_interval=profile.expected_interval or states.DEFAULT_INTERVAL,
         ttl=states.DEFAULT_TTL,
         trust_posture="untrusted-host",
+        expires_at=None,
         synthesized=True,
         presence=found,
         activity=states.Activity("unknown", "", "kb_profile", None),

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from . import beats, states
 from .errors import Invalid
 from .models import Anomaly, Event
+from .queries import Employment
 from .rows import Row
 from .services.batch import LARGEST as BATCH_LARGEST
 from .services.batch import Entry as BatchEntry
@@ -165,7 +166,27 @@ def agent(row: Row) -> dict:
         "listed": row.listed,
         "profile_error": row.profile_error or None,
         "trust_posture": row.trust_posture,
-        "expires_at": None,
+        "expires_at": stamp(row.expires_at),
+    }
+
+
+def employment(found: Employment) -> dict:
+    """How an agent is employed, beside what every list says of it."""
+    return {
+        "since": stamp(found.since),
+        "reason": found.reason,
+        "successor": found.successor,
+        "allowed": found.allowed,
+        "max_sessions": found.max_sessions,
+        "in_use": found.in_use,
+        "queued": found.queued,
+        "workspace": {
+            "state": found.workspace_state or None,
+            "path": found.workspace or None,
+            "error": found.workspace_error or None,
+        },
+        "template": found.template,
+        "tools": found.tools,
     }
 
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from celery import shared_task
 
 from . import clock
-from .plans import PERIODS, STEP_LIMIT, WARNING_AGE, plan
-from .services import conduct, hours, people, sweeps, uptime
+from .plans import DRAIN_LATE, PERIODS, STEP_LIMIT, WARNING_AGE, plan
+from .services import conduct, finishing, hours, people, sweeps, uptime
 
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
@@ -41,6 +41,13 @@ def dormancy_and_silence():
 @shared_task
 def expire_ephemeral():
     _sweep(sweeps.EXPIRY)
+
+
+@shared_task
+def employment():
+    run = finishing.run(PERIODS[finishing.NAME], DRAIN_LATE, _now())
+    if run is not None and (run.edges or run.errors):
+        log.info("%s: %d looked at, %d changed, %d errors", run.name, run.looked_at, run.edges, run.errors)
 
 
 @shared_task

@@ -30,6 +30,16 @@ class Held:
         return not (self.running or self.leased)
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt that waits for an agent, or that runs since ``started_at``; it goes by the number of its ``exchange``."""
+
+    exchange: int
+    caller: str
+    asked_at: datetime
+    started_at: datetime | None = None
+
+
 class Work(Protocol):
     def session_began(self, agent: Agent, session: str, now: datetime) -> None:
         """A new session of ``agent`` said hello: what an older one holds comes back. Brings ``agent.waiting`` up to
@@ -37,6 +47,9 @@ class Work(Protocol):
 
     def held(self, agent: Agent, now: datetime) -> Held:
         """What ``agent`` has to do at ``now``; a lease that has lapsed holds nothing."""
+
+    def prompts(self, agents: list[int], now: datetime) -> dict[int, list[Prompt]]:
+        """The open prompts of ``agents`` (primary keys) in their order, for a look: nothing is locked."""
 
     def disabled(self, agent: Agent, now: datetime) -> int:
         """``agent`` was disabled just now: answers every prompt that waits for it with that, in order; returns how
@@ -59,6 +72,9 @@ class NoWork:
 
     def held(self, agent: Agent, now: datetime) -> Held:
         return Held()
+
+    def prompts(self, agents: list[int], now: datetime) -> dict[int, list[Prompt]]:
+        return {}
 
     def disabled(self, agent: Agent, now: datetime) -> int:
         return 0

@@ -21,7 +21,7 @@ OURS = ("roster", "inbox", "agora_web", "agora_node", "tests")
 # The layers of ``roster``, lowest first. A module may import lower layers and its own, never a higher one.
 LAYERS = {
     # pure: standard library only, testable without Django. ``states`` and ``heard`` import nothing of ours at all
-    "pure": ("states", "heard", "employment", "tools", "beats", "errors", "timeline", "stamps"),
+    "pure": ("states", "heard", "employment", "contact", "tools", "beats", "errors", "timeline", "stamps"),
     # tools that know no table: they could serve any other room as well
     "tools": ("clock", "groupcommit", "limits", "offload", "metrics", "body", "events"),
     "tables": ("models", "migrations"),

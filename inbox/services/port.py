@@ -8,7 +8,7 @@ from datetime import datetime
 from inbox import rules, turns
 from inbox.models import Delivery, Exchange, Lease
 from roster.models import Agent
-from roster.work import Held
+from roster.work import Held, Prompt
 
 from . import archiving, exchanges, notices, settling
 
@@ -23,6 +23,15 @@ class Port:
         leased = Delivery.objects.filter(recipient=agent, state=rules.LEASED, lease__until__gt=now).count()
         waiting = Delivery.objects.filter(recipient=agent, state__in=rules.PENDING).count() - leased
         return Held(words.count(turns.QUEUED), words.count(turns.RUNNING), leased, waiting)
+
+    def prompts(self, agents: list[int], now: datetime) -> dict[int, list[Prompt]]:
+        open_ = Exchange.objects.filter(target__in=agents, state__in=turns.OPEN).select_related("caller")
+        found: dict[int, list[Prompt]] = {}
+        for each in open_.order_by("prompt"):
+            if turns.state(each.facts(), now) in turns.OPEN:
+                told = Prompt(each.pk, each.caller.slug, each.asked_at, each.started_at)
+                found.setdefault(each.target_id, []).append(told)
+        return found
 
     def disabled(self, agent: Agent, now: datetime) -> int:
         return exchanges.answer_waiting(agent, now)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from ninja import Query, Router
 
-from roster import access, auth, metrics, queries, rows, schemas, states
+from roster import access, auth, metrics, plans, queries, rows, schemas, states
 from roster.body import parse
 from roster.errors import Expired, Forbidden, NotRegistered
 from roster.listing import listing
 from roster.models import Anomaly, Event
 from roster.offload import committed, in_database
 from roster.replies import known, reply
-from roster.services import batch, nodes, registry
+from roster.services import batch, registry
 from roster.services.presence import Beat, Heard, heartbeats
 
 router = Router(tags=["registry"])
@@ -126,29 +127,26 @@ async def list_agents(
 
 @router.get("/agents/{id}", auth=auth.reader, summary="One agent")
 async def get_agent(request: HttpRequest, id: str):
-    """The registry's entry, else one synthesized from the profile, else 404."""
-    row = await in_database(queries.one, id, request.received_at)
+    """The registry's entry with how it is employed, else one synthesized from the profile, else 404."""
+    return reply(await in_database(_agent, id, request.received_at))
+
+
+def _agent(slug: str, now: datetime) -> dict:
+    row = queries.one(slug, now)
     if row is None:
-        raise access.missing(id)
-    if row.presence.word == states.EXPIRED and not row.has_profile:
+        raise access.missing(slug)
+    gone = row.presence.word == states.EXPIRED and row.lifecycle != states.RETIRED
+    if gone and not row.has_profile:
         seen = schemas.stamp(row.last_seen)
         raise Expired(f"The ephemeral agent '{row.id}' went silent and left the roster.", last_seen=seen)
-    return reply(schemas.agent(row))
+    employed = queries.employed(slug, plans.TOOLS)
+    return schemas.agent(row) | {"employment": schemas.employment(employed) if employed else None}
 
 
 @router.get("/whoami", auth=auth.bearer, summary="What this token stands for")
 async def whoami(request: HttpRequest):
     who = request.auth
     return reply({"kind": who.kind, "id": who.name if who.kind != "enrolment" else None, "role": who.role})
-
-
-@router.post("/nodes", auth=auth.bearer, summary="Enrol a node with its node agent")
-async def post_node(request: HttpRequest, body: schemas.NewNode):
-    """For managers. Node, node agent and the node's token (once) come to be together."""
-    node, agent, raw = await in_database(nodes.enrol, request.auth, body.slug, body.name, request.received_at)
-    told = {"slug": node.slug, "name": node.name, "lifecycle": node.lifecycle}
-    row = rows.of_agent(agent, request.received_at)
-    return reply({"node": told, "agent": schemas.agent(row), "token": raw}, 201)
 
 
 @router.get("/events", auth=auth.reader, summary="Presence edges and acts, oldest first")

@@ -20,17 +20,20 @@ from .hub import last_outage, late_after, late_sweeps, outages
 from .lists import Page, Selection, by_keys, changed_since, ended_between, ids, member, one, page
 from .near import near
 from .overview import DISABLED, SHOWN_WORDS, Hour, Need, Tally, counts, held_back, last_hours, needs_you, total
+from .staff import Employment, NodeRow, employed, employment_of, node, nodes
 from .words import is_listed, presence_word
 
 __all__ = [
     "ACTS",
     "AnomalySelection",
     "DISABLED",
+    "Employment",
     "EventPage",
     "EventSelection",
     "Hour",
     "MANY",
     "Need",
+    "NodeRow",
     "Page",
     "SHOWN_WORDS",
     "Selection",
@@ -40,6 +43,8 @@ __all__ = [
     "by_keys",
     "changed_since",
     "counts",
+    "employed",
+    "employment_of",
     "ended_between",
     "event_kinds",
     "events",
@@ -57,6 +62,8 @@ __all__ = [
     "near",
     "needs_you",
     "newer_events",
+    "node",
+    "nodes",
     "one",
     "outages",
     "page",

@@ -61,7 +61,7 @@ def _sort(node_id: int, wanted: dict[str, Entry], now: datetime):
     """Splits a batch into the keys of the steady by their (mode, interval, ttl), the keys with news, and the refused."""
     steady, newsy, known = {}, [], {}
     for pk, slug, status, task, *limits, lifecycle, home, modality, is_live in _rows(list(wanted), now):
-        known[slug] = refusal = _refusal(pk, slug, node_id, lifecycle, home, modality)
+        known[slug] = refusal = _refusal(pk, node_id, lifecycle, home, modality)
         if refusal is not None:
             continue
         if is_live and _says_the_same(wanted[slug], status, task):
@@ -86,12 +86,11 @@ def _rows(slugs: list[str], now: datetime):
     return rows.annotate(is_live=is_live).values_list(*columns)
 
 
-def _refusal(pk, slug, node_id, lifecycle, home, modality) -> HubError | None:
+def _refusal(pk, node_id, lifecycle, home, modality) -> HubError | None:
     if home not in (None, node_id) or modality != "ai":
         return access.not_yours()
     if lifecycle == states.RETIRED:
-        since = Agent.objects.values_list("lifecycle_since", flat=True).get(pk=pk)
-        return access.Retired(f"The agent '{slug}' is retired.", since=since)
+        return access.retired(Agent.objects.get(pk=pk))
     return None
 
 

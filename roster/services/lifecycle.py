@@ -12,7 +12,7 @@ from django.db import transaction
 
 from roster import access, employment, states, work
 from roster.errors import Invalid
-from roster.models import Agent, Anomaly
+from roster.models import Agent, Anomaly, Node
 
 from . import journal
 from .switch import said
@@ -81,11 +81,16 @@ def begin_drain(
 
 @transaction.atomic
 def settle(key: int, now: datetime) -> bool:
-    """Retires the draining agent with the primary key ``key`` if it is empty; True where it was retired."""
+    """Retires the draining agent with the primary key ``key`` if it is empty, and its node where it is a node's own;
+    True where it was retired."""
     agent = Agent.objects.select_for_update(no_key=True).filter(pk=key, lifecycle=states.DRAINING).first()
     if agent is None or not work.registered().held(agent, now).is_empty:
         return False
     end(agent, by="hub", now=now, reason=agent.lifecycle_reason)
+    if agent.kind == "node":
+        Node.objects.filter(pk=agent.home_node_id).update(lifecycle="retired")
+        before, after = {"node": "retiring"}, {"node": "retired"}
+        journal.write(journal.happened("node_retired", "hub", now, agent=agent, before=before, after=after))
     return True
 
 

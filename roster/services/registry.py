@@ -29,7 +29,7 @@ def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> 
     access.valid_slug(slug)
     try:
         with transaction.atomic():
-            agent = _unclaimed(slug) or _new(slug, said, now, by=who.name)
+            agent = unclaimed(slug) or _new(slug, said, now, by=who.name)
             _first_beat(agent, said, now)
             raw = tokens.issue("agent", by=who.name, now=now, agent=agent, label="registered")
     except IntegrityError:
@@ -37,7 +37,7 @@ def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> 
     return agent, raw
 
 
-def _unclaimed(slug: str) -> Agent | None:
+def unclaimed(slug: str) -> Agent | None:
     """The row that waits for an agent of this id, locked, if there is one. Raises Conflict where it is claimed."""
     agent = Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
     if agent is not None and not access.is_unclaimed(agent):

@@ -32,7 +32,9 @@ def disable(who: access.Caller, slug: str, reason: str, now: datetime) -> Agent:
     answered = work.registered().disabled(agent, now)
     after = {"enabled": False, "prompts_answered": answered}
     journal.write(
-        journal.happened("disabled", who.name, now, agent=agent, before=before, after=after, reason=reason),
+        journal.happened(
+            "disabled", who.name, now, agent=agent, before=before, after=after, reason=agent.disabled_reason
+        ),
         changed=[agent.pk],
     )
     return agent

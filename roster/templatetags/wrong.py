@@ -56,6 +56,20 @@ MEANINGS = {
         "See whether the hub’s worker and beat run: /readyz names what is missing. Its next run closes this.",
         tone="alarm",
     ),
+    "late_drain": Meaning(
+        "long drain",
+        "It has been finishing its work for more than a day. It takes no new prompts; what it had before, or holds "
+        "under a lease, is not done yet. Nothing cuts it off by itself.",
+        "See on its page what it still has to do, and whether whoever runs it is there. It closes once the agent is "
+        "retired; an admin can retire it by force.",
+    ),
+    "node_without_agent": Meaning(
+        "node without its agent",
+        "An enrolled node has no agent of its own, so nobody answers for it. No call and no page can bring this about: "
+        "somebody changed the database by hand.",
+        "Restore the row of the agent that has the node’s name. This closes once there is one.",
+        tone="alarm",
+    ),
     "mass_change": Meaning(
         "held edges",
         "So many live agents seemed to go at once that the hub or its network is the likelier cause. The pages show "

@@ -49,7 +49,14 @@ def sweeps_were(hub, minutes: int) -> None:
 def test_a_hub_that_has_just_started_has_swept_by_itself(sturdy):
     """Each of the sweeps was sent by beat, taken by the worker and noted, with nobody asking for it."""
     names = "select distinct name from roster_sweeprun where outcome = 'ok' order by name"
-    every = [("dormancy_and_silence",), ("drain_ack",), ("expire_ephemeral",), ("presence_hours",), ("sweep_watch",)]
+    every = [
+        ("dormancy_and_silence",),
+        ("drain_ack",),
+        ("employment",),
+        ("expire_ephemeral",),
+        ("presence_hours",),
+        ("sweep_watch",),
+    ]
     wait_until(lambda: rows(sturdy, names) == every, 20, "the first sweeps")
 
 

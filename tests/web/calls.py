@@ -8,6 +8,8 @@ from django.apps import apps
 from django.contrib.sessions.models import Session
 from django.urls import URLPattern, get_resolver
 
+from roster import employment
+
 # Who needs no token and no sign-in, by the name of the route, and why.
 PUBLIC = {
     "healthz": "a load balancer asks it",
@@ -23,11 +25,16 @@ PUBLIC = {
     "logout": "the admin's own sign-out: a stranger is sent to the sign-in",
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
-           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "warning": "1", "template": "scribe"}  # fmt: skip
+           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "warning": "1", "template": "scribe",
+           "node": "alder"}  # fmt: skip
 
 BODIES = {
     "/api/heartbeats": {"heartbeats": []},
     "/api/nodes": {"slug": "cedar"},
+    "/api/agents": {"id": "ivo", "node": "birch"},
+    "/api/agents/{id}/workspace": {"state": "ready"},
+    "/api/agents/{id}/reassign": {"node": "birch"},
+    "/api/agents/{id}/disable": {"reason": "a mistake"},
     "/api/messages": {"to": "echo", "body": "hello"},
     "/api/agents/{id}/engram": {"text": "You keep the notes."},
     "/api/agents/{id}/memory": {"kind": "note", "text": "hello"},
@@ -41,7 +48,7 @@ BODIES = {
 # Parts of an agent that for others are not there; and acts on an agent that take a permission, which it has not even on
 # itself: the last part of the call's path.
 PRIVATE = ("/inbox", "/memory")
-BY_PERMISSION = ("engram", "dismiss")
+BY_PERMISSION = ("engram", *employment.VERBS, *employment.SWITCHES)
 
 
 def operations() -> list[tuple[str, str]]:
@@ -53,8 +60,9 @@ def operations() -> list[tuple[str, str]]:
 
 
 def where(path: str, slug: str = "echo", seq: int | str = 1, warning: int = 1) -> str:
-    """The address of the call at ``path`` about the agent ``slug``, the message or thread ``seq``, or a ``warning``."""
-    named = {"{id}": slug, "{seq}": str(seq), "{warning}": str(warning), "{template}": "scribe"}
+    """The address of the call at ``path`` about the agent ``slug``, the node of that name, the message or thread
+    ``seq``, or a ``warning``."""
+    named = {"{id}": slug, "{seq}": str(seq), "{warning}": str(warning), "{template}": "scribe", "{node}": slug}
     for name, value in named.items():
         path = path.replace(name, value)
     return path
@@ -65,7 +73,7 @@ def is_private(path: str) -> bool:
 
 
 def by_permission(path: str) -> bool:
-    return path.rpartition("/")[2] in BY_PERMISSION
+    return not is_private(path) and path.rpartition("/")[2] in BY_PERMISSION
 
 
 def body_of(method: str, path: str) -> dict:

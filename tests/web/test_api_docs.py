@@ -8,8 +8,11 @@ from string import Template
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
+from roster.models import Agent, Node
 from roster.offload import in_database
+from roster.services import switch
 from tests import make
 from tests.hubs import ROOT
 from tests.make import bearer
@@ -21,6 +24,7 @@ TEXT = (ROOT / "docs" / "api.md").read_text()
 RIGHTS = [cells(line) for line in TEXT.splitlines() if re.match(r"\| `[A-Z]+ /api", line)]
 READS = ("agents/echo/inbox", "messages/1", "threads/1", "search?q=hello")
 BY_NAME = ("/api/heartbeat", "/api/messages")  # the node says in a header whom it speaks for
+WRITING = ("PUT", "POST", "PATCH")
 ABOUT = {
     "echo itself": "echo",
     "an agent at home on another node": "bram",
@@ -58,6 +62,8 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
             named = {"Agora-Agent": slug} if slug and by_name and (kind, slug) != ("agent", "echo") else {}
             about_whom = f"new-{number}-{kind}" if slug is None else slug
             warning = await in_database(warned, about_whom) if about == "a warned agent" else 0
+            if about in NEW:
+                await in_database(NEW[about], about_whom)
             call_of = method, where(path, about_whom, seq, warning)
             how = request(method, path, about_whom, seq, lease)
             answer = await api.request(*call_of, headers=bearer(fleet.kinds()[kind], **named), **how)
@@ -75,6 +81,20 @@ async def taken_mail(api, fleet, slug: str) -> tuple[int, str]:
     return sent.json()["seq"], taken.json()["lease"]
 
 
+def employee(slug: str) -> None:
+    """An agent at home on alder."""
+    make.agent(slug)
+    Agent.objects.filter(slug=slug).update(home_node=Node.objects.get(slug="alder"))
+
+
+def disabled(slug: str) -> None:
+    employee(slug)
+    switch.disable(make.MANAGER, slug, "a mistake", timezone.now())
+
+
+NEW = {"an employee at home on alder": employee, "a disabled employee": disabled, "a node": make.node}
+
+
 def warned(slug: str) -> int:
     """A warning of the new agent ``slug``."""
     make.agent(slug)
@@ -86,6 +106,8 @@ def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
     bodies = {
         "/api/heartbeats": [{"agent": slug}],
         "/api/nodes": {"slug": slug},
+        "/api/agents": {"id": slug, "node": "birch"},
+        "/api/agents/{id}/force-retire": {"reason": "it hangs", "confirm": slug},
         "/api/heartbeat": {},
         "/api/messages": {"to": "mira", "body": "hello"},
         "/api/violations": {"agent": slug, "rule": "review", "evidence": "commit", "evidence_key": str(uuid4())},
@@ -95,7 +117,7 @@ def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
     }
     if path == "/api/search":
         return {"params": {"q": "hello"}}
-    return {"json": bodies.get(path, body_of(method, path))} if method in ("PUT", "POST") else {}
+    return {"json": bodies.get(path, body_of(method, path))} if method in WRITING else {}
 
 
 def test_the_schema_tells_the_body_of_every_call_that_writes():
@@ -103,7 +125,7 @@ def test_the_schema_tells_the_body_of_every_call_that_writes():
 
     schema = api.get_openapi_schema()
     for method, path in operations():
-        assert ("requestBody" in schema["paths"][path][method.lower()]) == (method in ("PUT", "POST")), (method, path)
+        assert ("requestBody" in schema["paths"][path][method.lower()]) == (method in WRITING), (method, path)
     assert schema["security"] == [{"bearer": []}]
 
 
