@@ -4,8 +4,8 @@ import signal
 
 from agora_node import clock
 from agora_node.errors import FINE, HubError
+from agora_node.outage import Outage
 from agora_node.say import note
-from agora_node.words import span
 
 SIGN_OFF_TIMEOUT = 3.0
 
@@ -22,7 +22,7 @@ class Beating:
         self._describe, self._own_id, self._carry = describe, own_id, carry
         self._said = None
         self._beaten = False
-        self._away_since = None
+        self._outage = Outage()
 
     def run(self):
         """Beat until a signal comes; returns the exit code, raises HubError when the hub refuses for good."""
@@ -41,12 +41,12 @@ class Beating:
             answer = self.hub.post("/api/heartbeat", self.body).body
         except HubError as error:
             if self._is_final(error):
-                note(f"stopped: {_ending(error)}")
+                note(f"stopped: {error.ending or 'the hub refused the first beat'}")
                 raise
-            self._say_away(error)
+            self._outage.goes_on(error)
             return self.pace.after_failure(error.retry_after)
         wait = self.pace.after_success(answer.get("next_heartbeat_in"))
-        self._say_back()
+        self._outage.is_over()
         self._say(answer, wait)
         self._beaten = True
         begun = clock.elapsed()
@@ -55,7 +55,7 @@ class Beating:
 
     def _is_final(self, error):
         """Revoked and retired are for ever; any other refusal is a mistake at the first beat, and may pass later on."""
-        return error.status in (401, 410) or (error.is_refusal and not self._beaten)
+        return error.is_for_ever or (error.is_refusal and not self._beaten)
 
     def _say(self, answer, wait):
         # The suggested wait differs by chance from beat to beat, which is no news.
@@ -64,21 +64,11 @@ class Beating:
             print(self._describe(answer, wait), flush=True)
             self._said = news
 
-    def _say_away(self, error):
-        if self._away_since is None:
-            self._away_since = clock.elapsed()
-            note(f"{error}; trying again until it succeeds")
-
-    def _say_back(self):
-        if self._away_since is not None:
-            note(f"the hub answers again, after {span(clock.elapsed() - self._away_since)}")
-            self._away_since = None
-
     def _sign_off(self):
         # A second signal ends the process at once, even while the hub keeps us waiting.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
-        if self._away_since is not None and not self._beaten:
+        if self._outage.since is not None and not self._beaten:
             return
         self.hub.timeout = SIGN_OFF_TIMEOUT
         try:
@@ -86,13 +76,3 @@ class Beating:
             print("signed off", flush=True)
         except HubError as error:
             note(f"not signed off: {error}")
-
-
-def _ending(error):
-    """Why no later beat could succeed, in our words; the hub's follow as the error."""
-    if error.status == 401:
-        return "the hub does not accept this token, it was revoked or is not the right one; log in again"
-    if error.status == 410:
-        successor = error.detail.get("successor")
-        return f"the agent is retired{f', its successor is {successor}' if successor else ''}"
-    return "the hub refused the first beat"

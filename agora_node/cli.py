@@ -20,7 +20,7 @@ def main(argv=None):
     sys.stderr.reconfigure(errors="backslashreplace")
     args = build_parser().parse_args(argv)
     try:
-        code = importlib.import_module(f"agora_node.commands.{args.command}").run(args)
+        code = importlib.import_module(f"agora_node.commands.{args.command.replace('-', '_')}").run(args)
         sys.stdout.flush()
         return code
     except (HubError, UsageError) as error:
@@ -39,7 +39,7 @@ def build_parser():
     parser = argparse.ArgumentParser(prog="agora", description="Speak to the Agora hub.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"agora {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_add_login, _add_heartbeat, _add_agents, _add_status, *MAIL):
+    for add in (_add_login, _add_heartbeat, _add_agents, _add_status, *MAIL, _add_run_node):
         add(commands)
     return parser
 
@@ -131,6 +131,28 @@ def _add_outbox(commands):
     does.add_argument("--send", nargs="*", metavar="ID", help="send what is kept; with ID also what was refused")
     does.add_argument("--forget", nargs="+", metavar="ID", help="remove messages that will not be sent")
     _add_as(outbox)
+
+
+def _add_run_node(commands):
+    runs = _command(commands, "run-node", "Have each prompt to a node's agent, or to another, answered by a command.")
+    runs.usage = "agora run-node [options] -- COMMAND [ARGUMENT ...]"
+    runs.add_argument(
+        "argv", nargs="+", metavar="COMMAND", help="reads the prompt as JSON, prints the answer; no shell"
+    )
+    runs.add_argument(
+        "--lease",
+        type=duration,
+        default=120,
+        metavar="DURATION",
+        help="how long the hub waits for a sign of this process before it fails the prompt (default: 2m)",
+    )
+    runs.add_argument(
+        "--timeout", type=duration, default=1800, metavar="DURATION", help="how long COMMAND may take (default: 30m)"
+    )
+    runs.add_argument(
+        "--interval", type=duration, default=60, metavar="DURATION", help="declare how often it beats (default: 1m)"
+    )
+    _add_as(runs)
 
 
 def _add_as(command):

@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import socket
 import time
 from collections import namedtuple
+from contextlib import suppress
 from datetime import datetime, timezone
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -16,8 +18,9 @@ LARGEST_ANSWER = 16 * 1024 * 1024
 REDIRECTS = 3
 
 
-class Answer(namedtuple("Answer", "status body date took")):
-    """`date` is the hub's clock when it answered (aware datetime or None), `took` the seconds until it was here."""
+class Answer(namedtuple("Answer", "status body date took headers")):
+    """`date` is the hub's clock when it answered (aware datetime or None), `took` the seconds until it was here.
+    `headers.get(name)` reads a header."""
 
     @property
     def now(self):
@@ -50,6 +53,7 @@ class Hub:
         self.url = parse_hub_url(url)
         self.token, self.acting_as = token, acting_as
         self.timeout, self.patience = timeout, patience
+        self._under_way, self._hung_up = None, False
 
     def get(self, path, query=None):
         """GET; returns an Answer, raises HubError."""
@@ -90,6 +94,18 @@ class Hub:
             left -= pause
             time.sleep(pause)
 
+    def hang_up(self):
+        """Let the hub know that the call under way, and any after it, is not waited for. Fit for a signal handler.
+
+        Only our end of the line is closed: what the hub has answered by then still arrives.
+        """
+        self._hung_up = True
+        line = self._under_way and self._under_way.sock
+        if line:
+            with suppress(OSError):
+                # Not the method of a TLS socket, which could read nothing more after it.
+                socket.socket.shutdown(line, socket.SHUT_WR)
+
     def _follow(self, method, url, body, headers):
         for _ in range(REDIRECTS):
             response, raw, took = self._exchange(method, url, body, headers)
@@ -117,14 +133,18 @@ class Hub:
         connection_class = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = connection_class(parts.hostname, parts.port, timeout=self.timeout)
         begun = time.monotonic()
+        self._under_way = connection
         try:
             target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
             connection.request(method, target, *self._payload(body, headers))
+            if self._hung_up:
+                self.hang_up()
             response = connection.getresponse()
             raw = _read_all(response, begun + WHOLE_CALL)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise HubError("unreachable", f"{self.url} cannot be reached: {_reason(error)}") from None
         finally:
+            self._under_way = None
             connection.close()
         return response, raw, time.monotonic() - begun
 
@@ -181,7 +201,7 @@ def _read(response, raw, took):
     except (ValueError, RecursionError):
         body = None
     if 200 <= response.status < 300 and isinstance(body, dict):
-        return Answer(response.status, body, _date(response.headers.get("Date")), took)
+        return Answer(response.status, body, _date(response.headers.get("Date")), took, response.headers)
     if 200 <= response.status < 400:
         raise HubError("not_a_hub", "something answered there, but not in the words of an Agora hub")
     raise _refusal(response, body)

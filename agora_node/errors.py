@@ -29,6 +29,21 @@ class HubError(Exception):
         return self.status is not None and self.status < 500 and self.status not in (408, 429)
 
     @property
+    def is_for_ever(self):
+        """True when no later call could succeed: the token is not accepted, or the agent is retired."""
+        return self.status in (401, 410)
+
+    @property
+    def ending(self):
+        """Why no later call could succeed, in our words; None when one could. The hub's words are the error itself."""
+        if self.status == 401:
+            return "the hub does not accept this token, it was revoked or is not the right one; log in again"
+        if self.status == 410:
+            successor = self.detail.get("successor")
+            return f"the agent is retired{f', its successor is {successor}' if successor else ''}"
+        return None
+
+    @property
     def exit_code(self):
         return REFUSED if self.is_refusal or self.status == 429 else UNREACHABLE
 

@@ -34,6 +34,23 @@ def require_id(hub, config):
     return name
 
 
+def introduce(hubs, config):
+    """Let `hubs`, made by the same config, speak as the agent whose prompts are answered, and return its id.
+
+    A node token that names nobody answers for the node's own agent, which has the node's id. Raises UsageError for the
+    token of somebody who answers no prompts.
+    """
+    if hubs[0].acting_as or (config.kind == "agent" and config.agent):
+        return hubs[0].acting_as or config.agent
+    who = hubs[0].get("/api/whoami").body
+    if who.get("kind") not in ("agent", "node"):
+        raise UsageError(f"a token of kind {who.get('kind')} answers no prompts: log in as an agent or as a node")
+    if who["kind"] == "node":
+        for hub in hubs:
+            hub.acting_as = who["id"]
+    return who["id"]
+
+
 def sender(hub, config):
     """The Sender that `hub` speaks as, told without asking the hub, which may be away.
 

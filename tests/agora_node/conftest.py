@@ -2,6 +2,8 @@
 
 import json
 import os
+import select
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 20.0
 
-Call = namedtuple("Call", "method path query headers body at")
+Call = namedtuple("Call", "method path query headers body at left")
 Script = namedtuple("Script", "status body headers", defaults=({},))
 IDLE = {"value": "idle", "raw": "idle", "source": "heartbeat", "verified": False, "as_of": None}
 HANGS_UP = Script(0, None)
@@ -43,6 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.headers,
             json.loads(raw) if raw else None,
             time.monotonic(),
+            self._left,
         )
         self.server.hub.calls.append(call)
         script = self.server.hub.next_for(self.command, parts.path)
@@ -62,6 +65,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)
+
+    def _left(self):
+        """Whether the caller has hung up."""
+        heard, _, _ = select.select([self.connection], [], [], 0.02)
+        return bool(heard) and not self.connection.recv(1, socket.MSG_PEEK)
 
     def log_message(self, *args):
         pass
@@ -125,6 +133,50 @@ class PostOffice:
     @property
     def bodies(self):
         return [letter["body"] for letter in self.letters]
+
+
+class Desk:
+    """Hands the prompts to `agent` out for a StandIn, one at a time as the hub does, and holds a claim until there is one.
+
+    `ends` holds what was handed in, as pairs of a number and the call's body. `claims(script)` sets what a claim meets
+    instead.
+    """
+
+    def __init__(self, hub, agent="echo"):
+        self.hub, self.ends, self._waiting, self._asked = hub, [], [], 0
+        self.path = f"/api/agents/{agent}/queue/claim"
+        self.claims((200, self._claim))
+        hub.answers("POST", "/api/heartbeat", (200, beat_answer()))
+        hub.answers("POST", f"/api/agents/{agent}/sign-off", (200, {}))
+
+    def claims(self, *scripts):
+        self.hub.answers("POST", self.path, *scripts)
+
+    def ask(self, *bodies, ends=None):
+        """Queue prompts; what hands them in, and extends, is answered by the scripts `ends`, else as the hub does."""
+        for body in bodies:
+            self._asked += 1
+            for verb in ("answer", "fail", "extend"):
+                scripts = (ends or {}).get(verb) or [(200, self._end)]
+                self.hub.answers("POST", f"/api/exchanges/{self._asked}/{verb}", *scripts)
+            self._waiting.append({"exchange": self._asked, "prompt": {"body": body, "caller": "mira"}})
+
+    def _claim(self, call):
+        end = time.monotonic() + int(call.query["wait"])
+        while not self._waiting and time.monotonic() < end and not call.left():
+            pass
+        if not self._waiting:
+            return 204, b"", {"Agora-State": "open"}
+        told = {"engram": "Be brief.", "tools": ["read"], "history": []}
+        return 200, {**self._waiting.pop(0), **told, "lease": "the-key", "until": "2026-08-01T12:00:00Z"}
+
+    def _end(self, call):
+        if not call.path.endswith("/extend"):
+            self.ends.append((int(call.path.split("/")[3]), call.body))
+        return 200, {}
+
+    def to(self, number, verb):
+        return self.hub.to(f"/api/exchanges/{number}/{verb}")
 
 
 def receipt(seq, to):
@@ -233,6 +285,11 @@ def other_hub():
 @pytest.fixture
 def post(hub):
     return PostOffice(hub)
+
+
+@pytest.fixture
+def desk(hub):
+    return Desk(hub)
 
 
 @pytest.fixture
