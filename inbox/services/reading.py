@@ -11,8 +11,10 @@ from roster.models import Agent
 
 
 def mark_read(who: Caller, seq: int, now: datetime, as_slug: str | None = None) -> datetime:
-    """Marks message ``seq`` read in the caller's own inbox and returns when it was first. Raises NotFound."""
-    mine = Delivery.objects.filter(recipient=access.reader(who, as_slug), message=seq)
+    """Marks message ``seq`` read in the caller's own inbox and returns when it was first. Raises NotFound, Retired."""
+    agent = Agent.objects.get(pk=access.reader(who, as_slug))
+    access.refuse_retired(agent)
+    mine = Delivery.objects.filter(recipient=agent, message=seq)
     if not mine.filter(read_at=None).update(read_at=now) and not mine.exists():
         raise access.no_message(seq)
     return mine.values_list("read_at", flat=True).get()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
+from inbox.models import Exchange, Message
+from inbox.services import exchanges
 from roster import access, plans
 from roster.models import Agent, Node, SweepRun
-from roster.services import finishing, hiring
+from roster.services import finishing, hiring, journal
 from tests import make
 
 MANAGER, ADMIN = make.MANAGER, access.Caller("person", "ada", role="admin")
@@ -36,3 +40,25 @@ def sweep(now: datetime) -> SweepRun:
 
 def lifecycle(slug: str) -> str:
     return Agent.objects.values_list("lifecycle", flat=True).get(slug=slug)
+
+
+@transaction.atomic
+def prompt(target: str, caller: str, at: datetime, running_until: datetime | None = None) -> Exchange:
+    """A prompt that waits for ``target``, or that runs under a lease; entered past the calls that make one."""
+    to, by = Agent.objects.get(slug=target), Agent.objects.get(slug=caller)
+    seq = journal.next_version("mail")
+    message = Message(seq=seq, sender=by, kind="prompt", body="how are you?", size=12, thread=seq, sent_at=at)
+    message.save(force_insert=True)
+    running = {"state": "running", "started_at": at, "lease_until": running_until, "lease_key": f"lease-{seq}"}
+    made = Exchange.objects.create(
+        prompt=message, target=to, caller=by, of_node=to.kind == "node", asked_at=at, **(running if running_until else {})
+    )
+    exchanges.recount(to)
+    return made
+
+
+@transaction.atomic
+def finish(exchange: Exchange, at: datetime) -> None:
+    """Its runner has answered."""
+    Exchange.objects.filter(pk=exchange.pk).update(state="answered", outcome="answered", finished_at=at)
+    exchanges.recount(exchange.target)
