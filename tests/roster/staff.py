@@ -51,7 +51,12 @@ def prompt(target: str, caller: str, at: datetime, running_until: datetime | Non
     message.save(force_insert=True)
     running = {"state": "running", "started_at": at, "lease_until": running_until, "lease_key": f"lease-{seq}"}
     made = Exchange.objects.create(
-        prompt=message, target=to, caller=by, of_node=to.kind == "node", asked_at=at, **(running if running_until else {})
+        prompt=message,
+        target=to,
+        caller=by,
+        of_node=to.kind == "node",
+        asked_at=at,
+        **(running if running_until else {}),
     )
     exchanges.recount(to)
     return made

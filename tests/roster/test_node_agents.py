@@ -57,7 +57,12 @@ def test_other_columns_of_a_nodes_agent_can_be_written_p34(alder):
 
 
 def test_no_shell_and_no_cascade_deletes_it_p34(alder):
-    for delete in (alder.delete, Agent.objects.filter(pk=alder.pk).delete, alder.home_node.delete, Node.objects.all().delete):
+    for delete in (
+        alder.delete,
+        Agent.objects.filter(pk=alder.pk).delete,
+        alder.home_node.delete,
+        Node.objects.all().delete,
+    ):
         with pytest.raises(NothingIsDeleted):
             delete()
     assert Agent.objects.filter(slug="alder").exists()
@@ -92,7 +97,9 @@ def test_the_admin_page_neither_retires_nor_moves_nor_deletes_it_p34(alder):
     change = reverse("admin:roster_agent_change", args=[alder.pk])
     form = ada.get(change).context["adminform"].form
     assert not set(form.fields) & {"lifecycle", "home_node", "kind", "modality", "enabled", "successor"}
-    ada.post(change, {name: form.initial.get(name) or "" for name in form.fields} | {"lifecycle": "retired", "home_node": ""})
+    ada.post(
+        change, {name: form.initial.get(name) or "" for name in form.fields} | {"lifecycle": "retired", "home_node": ""}
+    )
     fresh = Agent.objects.get(pk=alder.pk)
     assert (fresh.lifecycle, fresh.home_node_id, fresh.kind) == ("active", alder.home_node_id, "node")
     assert ada.get(reverse("admin:roster_agent_delete", args=[alder.pk])).status_code == 403
@@ -107,7 +114,9 @@ def test_no_bulk_action_of_the_admin_retires_or_deletes_it_p34(alder):
     offered = [name for name, _ in form.fields["action"].choices if name] if form else []
     assert "delete_selected" not in offered
     for action in {*offered, "delete_selected"}:
-        ada.post(url, {"action": action, "_selected_action": [alder.pk], "post": "yes", "reason": "x", "confirm": "alder"})
+        ada.post(
+            url, {"action": action, "_selected_action": [alder.pk], "post": "yes", "reason": "x", "confirm": "alder"}
+        )
         fresh = Agent.objects.get(pk=alder.pk)
         assert (fresh.lifecycle, fresh.home_node_id) == ("active", alder.home_node_id), action
 
