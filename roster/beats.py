@@ -144,12 +144,12 @@ def _take_status(agent, said: Said, word: str) -> None:
 
 def _take_session(agent, said: Said, at: datetime, change: Change, source: str) -> None:
     """A session takes over with its first heartbeat; a call alone takes nothing away, since two calls may well be under
-    way at once (F072, P19)."""
+    way at once (F072, P19). Of an agent that may have several, none takes over from another."""
     were, beat = _rivals(agent, at), source == HEARTBEAT
     if said.session and not (heard.greeted(agent.heard, said.session) if beat else said.session in agent.heard):
         change.news = True
         others = {key: entry for key, entry in agent.heard.items() if key != said.session}
-        if beat and others:
+        if beat and others and agent.max_sessions == 1:
             change.began = said.session
             change.note("session_replaced", heard.latest(others), said.session)
     agent.heard = heard.hear(agent.heard, said.session, said.host, at, beat)
@@ -157,7 +157,7 @@ def _take_session(agent, said: Said, at: datetime, change: Change, source: str) 
 
 
 def _rivals(agent, at: datetime) -> set[str]:
-    return {each["session"] for each in heard.rivals(agent.heard, at)}
+    return {each["session"] for each in heard.rivals(agent.heard, at, agent.max_sessions)}
 
 
 def _take_skew(agent, said: Said, at: datetime, change: Change) -> None:

@@ -52,12 +52,12 @@ def sign_off(heard: dict, key: str | None) -> tuple[dict, bool]:
     return others, not any(_time(entry["last"]) > began for entry in others.values())
 
 
-def rivals(heard: dict, now: datetime) -> list[dict]:
+def rivals(heard: dict, now: datetime, allowed: int = 1) -> list[dict]:
     """The sessions that speak at once as one agent: an older one was heard after the newest had begun.
 
-    Empty unless there are at least two. A plain restart is no rivalry: the old session falls silent.
+    Empty unless there are more than are ``allowed``. A plain restart is no rivalry: the old session falls silent.
     """
-    if len(heard) < 2:
+    if len(heard) <= allowed:
         return []
     newest = max(_time(entry["first"]) for entry in heard.values())
     speaking = [
@@ -65,7 +65,7 @@ def rivals(heard: dict, now: datetime) -> list[dict]:
         for name, entry in heard.items()
         if _time(entry["last"]) >= newest and now - _time(entry["last"]) <= RECENT
     ]
-    return speaking if len(speaking) > 1 else []
+    return speaking if len(speaking) > allowed else []
 
 
 def _time(text: str) -> datetime:

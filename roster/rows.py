@@ -101,7 +101,7 @@ STORED = (
     "pk", "slug", "display_name", "kind", "modality", "liveness_mode", "lifecycle", "enabled", "disabled_reason",
     "disabled_by", "disabled_at", "home_slug", "waiting", "last_seen", "last_seen_source", "evidence_at", "heartbeat_at",
     "deadline", "signed_off_at", "live_since", "activity_since", "worked_at", "status", "task", "work_mode", "meta", "heard",
-    "clock_skew", "expected_interval", "ttl", "trust_posture", "expires_at",
+    "clock_skew", "expected_interval", "ttl", "trust_posture", "expires_at", "max_sessions",
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def of_agent(agent, now: datetime, profile=None) -> Row:
         attention=states.attention(doing.value),
         meta=agent.meta,
         sessions=_sessions(agent.heard),
-        duplicate_sessions=len(heard.rivals(agent.heard, now)),
+        duplicate_sessions=len(heard.rivals(agent.heard, now, agent.max_sessions)),
         clock_skew=agent.clock_skew,
         profile_error=profile.parse_error if profile else "",
         has_profile=profile is not None,

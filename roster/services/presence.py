@@ -116,7 +116,7 @@ def mark(agent: Agent, now: datetime) -> None:
 
 def mark_rivals(agent: Agent, now: datetime) -> None:
     """Opens, or brings up to date, the anomaly of an agent as whom several sessions speak."""
-    rivals = heard.rivals(agent.heard, now)
+    rivals = heard.rivals(agent.heard, now, agent.max_sessions)
     if rivals:
         anomalies.keep_anomaly("duplicate_sessions", agent.slug, now, agent=agent, sessions=rivals)
 

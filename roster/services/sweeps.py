@@ -213,6 +213,6 @@ def _watch_one(name: str, period: timedelta, now: datetime) -> None:
 @transaction.atomic
 def _settle_rivals(key: int, now: datetime) -> None:
     agent = Agent.objects.select_for_update(no_key=True).get(pk=key)
-    if not heard.rivals(agent.heard, now):
+    if not heard.rivals(agent.heard, now, agent.max_sessions):
         anomalies.close_anomaly("duplicate_sessions", agent.slug, now)
         journal.write(changed=[key])

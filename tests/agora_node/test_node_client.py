@@ -89,3 +89,10 @@ def test_what_is_no_hubs_address_is_refused(text):
 @pytest.mark.parametrize("text", ["http://hub", "https://hub:8443/agora/", "http://[::1]:8000"])
 def test_a_hubs_address_is_kept_without_its_last_slash(text):
     assert parse_hub_url(text) == text.rstrip("/")
+
+
+def test_a_call_that_begins_after_the_hanging_up_is_not_waited_for_either(hub, kit):
+    hub.answers("POST", "/a", (200, lambda call: (200, {"left": kit.until(call.left, "the end of the line")})))
+    line = Hub(hub.url)
+    line.hang_up()
+    assert line.post("/a", {}).body == {"left": True}

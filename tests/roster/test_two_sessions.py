@@ -3,7 +3,7 @@
 import pytest
 
 from roster import queries
-from roster.models import Agent
+from roster.models import Agent, Event
 from roster.services import sweeps
 from tests import make
 
@@ -47,3 +47,15 @@ def test_the_warning_ends_some_minutes_after_the_rival_fell_silent_P15(now):
         make.beat(token, now + minutes(i), session="two")
         sweeps.watch(periods, now + minutes(i))
     assert open_anomalies("duplicate_sessions") == []
+
+
+def test_as_many_processes_as_an_employee_may_run_are_no_rivals_and_none_takes_over(now):
+    _, token = make.agent("crew", now, liveness_mode="async", session="one")
+    Agent.objects.update(max_sessions=2)
+    for i, session in enumerate(["two", "one", "two", "one"]):
+        make.beat(token, now + seconds(i + 1), session=session)
+    assert open_anomalies("duplicate_sessions") == []
+    assert not Event.objects.filter(kind="session_replaced").exists()
+    for i, session in enumerate(["three", "one", "two"]):
+        make.beat(token, now + seconds(i + 9), session=session)
+    assert open_anomalies("duplicate_sessions") == ["crew"]
