@@ -8,13 +8,14 @@ from django.conf import settings
 from django.db.models import Q
 
 from . import states, tools
-from .services import finishing, guard, hours, sweeps
+from .services import finishing, guard, hours, surge, sweeps
 
 PERIODS = {
     sweeps.DORMANCY: timedelta(seconds=settings.DORMANCY_SWEEP),
     sweeps.EXPIRY: timedelta(seconds=settings.EXPIRY_SWEEP),
     hours.NAME: timedelta(seconds=settings.HOUR_COUNT),
     finishing.NAME: timedelta(seconds=settings.EMPLOYMENT_SWEEP),
+    surge.NAME: timedelta(seconds=settings.SURGE_SWEEP),
     sweeps.WATCH: timedelta(seconds=settings.SWEEP_WATCH),
 }
 TASKS = {name: f"roster.tasks.{name}" for name in PERIODS}

@@ -11,6 +11,7 @@ from celery import shared_task
 from . import clock
 from .plans import DRAIN_LATE, PERIODS, STEP_LIMIT, WARNING_AGE, plan
 from .services import conduct, finishing, hours, people, sweeps, uptime
+from .services import surge as queues
 
 log = logging.getLogger("agora.sweeps")
 _clock = uptime.StepWatch()
@@ -48,6 +49,13 @@ def employment():
     run = finishing.run(PERIODS[finishing.NAME], DRAIN_LATE, _now())
     if run is not None and (run.edges or run.errors):
         log.info("%s: %d looked at, %d changed, %d errors", run.name, run.looked_at, run.edges, run.errors)
+
+
+@shared_task
+def surge():
+    run = queues.run(PERIODS[queues.NAME], _now())
+    if run is not None and (run.edges or run.errors):
+        log.info("%s: %d looked at, %d cloned, %d errors", run.name, run.looked_at, run.edges, run.errors)
 
 
 @shared_task

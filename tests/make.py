@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from roster import access, beats
-from roster.models import Agent, Node, Profile, Rule
-from roster.services import conduct, nodes, people, presence, profiles, registry, tokens
+from roster import access, beats, plans
+from roster.models import Agent, AgentTemplate, Node, Profile, Rule
+from roster.services import conduct, nodes, people, presence, profiles, registry, templates, tokens
 
 ENROLMENT = access.Caller("enrolment", "test")
+ADMIN = access.Caller("person", "ada", role="admin")
 WARNING_AGE = timedelta(days=90)
 MANAGER = access.Caller("person", "mira", role="manager")
 
@@ -65,6 +66,12 @@ def rule(slug: str, now: datetime | None = None, text: str = "Merge to main only
     return Rule.objects.filter(slug=slug).first() or conduct.save_rule(
         Rule(slug=slug, text=text), by="test", now=now or timezone.now()
     )
+
+
+def template(slug: str = "scribe", now: datetime | None = None, **columns) -> AgentTemplate:
+    """The template ``slug``, made unless it is there."""
+    wanted = AgentTemplate.objects.filter(slug=slug).first() or AgentTemplate(slug=slug, **columns)
+    return wanted if wanted.pk else templates.save(ADMIN, wanted, plans.TOOLS, now or timezone.now())
 
 
 def report(

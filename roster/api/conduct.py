@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import ConfigDict, Field
 
-from roster import access, auth, rows, schemas
+from roster import access, auth
 from roster.offload import in_database
 from roster.plans import WARNING_AGE
 from roster.queries import employment
@@ -17,6 +17,8 @@ from roster.replies import reply
 from roster.services import conduct
 from roster.services.switch import LONGEST_REASON
 from roster.stamps import stamp
+
+from . import staff
 
 router = Router(tags=["conduct"])
 
@@ -98,6 +100,9 @@ async def post_withdraw(request: HttpRequest, warning: Annotated[int, Path(ge=1,
 @router.post("/agents/{id}/dismiss", auth=auth.reader, summary="Dismiss an agent that was warned")
 async def post_dismiss(request: HttpRequest, id: str, body: Dismissal):
     """For a person with the permission `dismiss`. The agent drains; 409 `no_warning` without a warning for the rule."""
-    act = (request.auth, id, body.rule, body.reason, request.received_at, WARNING_AGE)
-    agent = await in_database(conduct.dismiss, *act)
-    return reply(schemas.agent(rows.of_agent(agent, request.received_at)))
+    return reply(await in_database(_dismissed, request, id, body))
+
+
+def _dismissed(request: HttpRequest, slug: str, body: Dismissal) -> dict:
+    act = (request.auth, slug, body.rule, body.reason, request.received_at, WARNING_AGE)
+    return staff.told(conduct.dismiss(*act), request)

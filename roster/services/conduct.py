@@ -20,6 +20,7 @@ from .switch import said
 PROPOSED = "dismissal_proposed"
 LONGEST_EVIDENCE = 16 * 1024  # characters
 LONGEST_KEY = 200
+COLUMNS = ("text", "active")  # of a rule
 SHORT = 500  # characters of evidence that the journal repeats
 
 
@@ -170,10 +171,9 @@ def review_all(now: datetime, age: timedelta) -> None:
 @transaction.atomic
 def save_rule(rule: Rule, *, by: str, now: datetime) -> Rule:
     """Stores a new rule, or the text of one that is there and whether it is in force."""
-    columns = ("text", "active")
-    old = Rule.objects.filter(pk=rule.pk).values(*columns).first() if rule.pk else None
-    rule.save(update_fields=columns if old else None)
-    after = {"rule": rule.slug} | {name: getattr(rule, name) for name in columns}
+    old = Rule.objects.filter(pk=rule.pk).values(*COLUMNS).first() if rule.pk else None
+    rule.save(update_fields=COLUMNS if old else None)
+    after = {"rule": rule.slug} | {name: getattr(rule, name) for name in COLUMNS}
     before = {"rule": rule.slug} | old if old else None
     journal.write(journal.happened("rule_edited", by, now, before=before, after=after))
     return rule

@@ -38,6 +38,7 @@ BODIES = {
     "/api/messages": {"to": "echo", "body": "hello"},
     "/api/agents/{id}/engram": {"text": "You keep the notes."},
     "/api/agents/{id}/memory": {"kind": "note", "text": "hello"},
+    "/api/templates": {"id": "scribe"},
     "/api/violations": {"agent": "echo", "rule": "review", "evidence": "commit 1a2b", "evidence_key": "1a2b"},
     "/api/warnings/{warning}/withdraw": {"reason": "a mistake"},
     "/api/agents/{id}/dismiss": {"rule": "review", "reason": "again"},

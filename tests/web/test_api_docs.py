@@ -92,7 +92,16 @@ def disabled(slug: str) -> None:
     switch.disable(make.MANAGER, slug, "a mistake", timezone.now())
 
 
-NEW = {"an employee at home on alder": employee, "a disabled employee": disabled, "a node": make.node}
+def scribe(slug: str) -> None:
+    make.template(node=Node.objects.get(slug="alder"))
+
+
+NEW = {
+    "a template": scribe,
+    "an employee at home on alder": employee,
+    "a disabled employee": disabled,
+    "a node": make.node,
+}
 
 
 def warned(slug: str) -> int:
@@ -107,6 +116,7 @@ def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
         "/api/heartbeats": [{"agent": slug}],
         "/api/nodes": {"slug": slug},
         "/api/agents": {"id": slug, "node": "birch"},
+        "/api/templates": {"id": slug},
         "/api/agents/{id}/force-retire": {"reason": "it hangs", "confirm": slug},
         "/api/heartbeat": {},
         "/api/messages": {"to": "mira", "body": "hello"},
