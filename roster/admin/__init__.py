@@ -5,9 +5,9 @@ Every list is read through ``paging``: its cost does not follow the size of its 
 
 from django.contrib import admin
 
-from . import history, members, people, tokens
+from . import conduct, grants, history, members, mind, people, templates, tokens
 
-__all__ = ["history", "members", "people", "tokens"]
+__all__ = ["conduct", "grants", "history", "members", "mind", "people", "templates", "tokens"]
 
 admin.site.site_title = admin.site.site_header = "Agora"
 admin.site.index_title = "Administration"

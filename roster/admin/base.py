@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from django import forms
-from django.contrib import admin
-from django.core.exceptions import ValidationError
+from collections.abc import Callable
+from typing import Any
 
-from roster import access
-from roster.errors import HubError
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.shortcuts import redirect
+
+from roster import access, plans
+from roster.errors import HubError, Invalid
+from roster.models import Agent
 
 from .paging import KeyList, KeyPaginator, OnePageActionForm
 
@@ -36,6 +42,14 @@ class KeptAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request, obj=None):
         return False
 
+    def changeform_view(self, request, object_id=None, form_url="", extra_context=None):
+        """What a form could not foresee, since somebody was faster, is told instead of breaking the page."""
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except HubError as why:
+            self.message_user(request, f"Nothing was saved: {why.message}", messages.ERROR)
+            return redirect(request.get_full_path())
+
 
 class ReadOnlyAdmin(KeptAdmin):
     """Rows that the hub writes and people only read."""
@@ -56,6 +70,52 @@ class OpenFormAdmin(KeptAdmin):
         for field in form.base_fields.values():
             field.show_hidden_initial = change
         return form
+
+
+class OfOneAgent:
+    """A list that is searched by the whole id of the agent that its rows are about."""
+
+    search_fields = ("agent__slug",)  # says that there is a search, which is not Django's
+    search_help_text = "Finds what is about one agent: type its whole id."
+
+    def get_search_results(self, request, rows, term):
+        if not term.strip():
+            return rows, False
+        agent = Agent.objects.filter(slug=term.strip().lower()).values_list("pk", flat=True).first()
+        return rows.filter(agent_id=agent) if agent else rows.none(), False
+
+
+class ToolsField(forms.CharField):
+    """A list of tools as text: names with commas between them, nothing for the usual ones, "none" for no tool at all."""
+
+    def __init__(self, **kwargs):
+        usual = ", ".join(plans.TOOLS.person)
+        about = f"Names, separated by commas. Empty for the usual ones ({usual}); none for no tool at all."
+        super().__init__(required=False, help_text=about, **kwargs)
+
+    def prepare_value(self, value):
+        return value if isinstance(value, str) else "" if value is None else ", ".join(value) or "none"
+
+    def to_python(self, value):
+        words = [word.strip() for word in self.prepare_value(value).split(",") if word.strip()]
+        return [] if words == ["none"] else words or None
+
+    def has_changed(self, initial, data):
+        return self.to_python(initial) != self.to_python(data)
+
+
+def caller(request: HttpRequest) -> access.Caller:
+    """Who acts on a page of the admin."""
+    agent = Agent.objects.filter(user=request.user).values_list("pk", flat=True).first()
+    return access.Caller("person", request.user.username, agent, role=access.role_of(request.user))
+
+
+def valid(check: Callable[..., Any], *args, **kwargs) -> Any:
+    """What ``check`` returns; the admin's kind of error where it raises Invalid."""
+    try:
+        return check(*args, **kwargs)
+    except Invalid as why:
+        raise ValidationError(f"{why.problem[:1].upper()}{why.problem[1:]}.") from None
 
 
 def legal_new_id(slug: str) -> str:

@@ -8,10 +8,10 @@ from django.contrib import admin, messages
 from django.utils.text import Truncator
 
 from roster import clock
-from roster.models import Act, Agent, Anomaly, HubUptime, PresenceEdge, SweepRun
+from roster.models import Act, Anomaly, HubUptime, PresenceEdge, SweepRun
 from roster.services import guard
 
-from .base import ReadOnlyAdmin
+from .base import OfOneAgent, ReadOnlyAdmin
 from .filters import ActedBy, KindFilter, OpenOrClosed, UntilDay
 
 
@@ -28,12 +28,11 @@ def _values(name: str, sides: list[dict]) -> str:
     return " → ".join(json.dumps(side[name], ensure_ascii=False) for side in sides if name in side)
 
 
-class EventAdmin(ReadOnlyAdmin):
+class EventAdmin(OfOneAgent, ReadOnlyAdmin):
     """Two million rows and more: whatever this list is asked ends in an index that has the ids in order."""
 
     list_display = ("when", "kind", "agent", "by", "change", "reason")
     list_select_related = ("agent",)
-    search_fields = ("agent__slug",)
     search_help_text = "Finds what happened to one agent: type its whole id."
     ordering = ("-pk",)
     sortable_by = ("when",)
@@ -45,12 +44,6 @@ class EventAdmin(ReadOnlyAdmin):
     @admin.display(description="what changed")
     def change(self, event):
         return Truncator(difference(event.before, event.after)).chars(160)
-
-    def get_search_results(self, request, events, term):
-        if not term.strip():
-            return events, False
-        agent = Agent.objects.filter(slug=term.strip().lower()).values_list("pk", flat=True).first()
-        return events.filter(agent_id=agent) if agent else events.none(), False
 
 
 @admin.register(PresenceEdge)

@@ -4,15 +4,55 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Subquery
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 
-from roster import clock, states
+from roster import clock, plans, states, tools
 from roster.models import Agent, Node, Profile
-from roster.services import profiles, registry
+from roster.queries import employment
+from roster.services import engrams, hiring, profiles, registry
 
-from .base import OpenFormAdmin, ReadOnlyAdmin, legal_new_id
+from .base import OpenFormAdmin, ReadOnlyAdmin, ToolsField, caller, legal_new_id, valid
+
+
+class EmployeeForm(forms.ModelForm):
+    """The entry of an AI that is not retired: with its cap and tools, and the text that it is told to be."""
+
+    tool_scope = ToolsField(label="Tools")
+    engram = forms.CharField(
+        required=False, strip=False, widget=forms.Textarea, help_text="The system prompt. The next turn begins with it."
+    )
+    revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.newest = employment.engram(self.instance)
+        self.initial |= {"engram": self.newest.text, "revision": self.newest.revision}
+
+    def clean_max_sessions(self):
+        cap = self.cleaned_data["max_sessions"]
+        if self.instance.kind == "node" and cap != 1:
+            raise ValidationError("A node's own agent does one thing at a time.")
+        return cap
+
+    def clean_tool_scope(self):
+        agent = self.instance
+        scope = self.cleaned_data["tool_scope"]
+        return valid(tools.checked, scope, plans.TOOLS, kind=agent.kind, template=agent.template)
+
+    def clean_engram(self):
+        text = self.cleaned_data["engram"].replace("\r\n", "\n")  # as forms send the end of a line
+        return valid(engrams.checked, text)
+
+    def clean(self):
+        told = super().clean()
+        if "engram" in self.changed_data and told.get("revision") not in (None, self.newest.revision):
+            self.add_error("engram", engrams.stale(self.newest).message)
+        return told
 
 
 @admin.register(Agent)
@@ -29,21 +69,33 @@ class AgentAdmin(OpenFormAdmin):
     search_help_text = "Finds any part of an id or a name."
     ordering = ("slug",)
     sortable_by = ("slug", "last_seen")
-    computed = ("presence", "why", "lifecycle", "lifecycle_since", "kind", "modality", "home_node", "enabled", "status",
-                "task", "meta", "heard", "last_seen", "last_seen_source", "evidence_at", "deadline", "signed_off_at",
-                "created_at")  # fmt: skip
-    fieldsets = (
-        (None, {"fields": ("slug", *registry.EDITABLE)}),
-        ("Seen and computed, never edited", {"fields": computed}),
-    )
+    employed = ("lifecycle", "lifecycle_since", "lifecycle_reason", "successor", "template", "expires_at", "enabled",
+                "disabled_by", "disabled_at", "disabled_reason", "home_node", "workspace_state", "workspace",
+                "workspace_error", "queued", "running", "waiting")  # fmt: skip
+    computed = ("presence", "why", "kind", "modality", "status", "task", "meta", "heard", "last_seen",
+                "last_seen_source", "evidence_at", "deadline", "signed_off_at", "created_at")  # fmt: skip
+    terms = ("max_sessions", "tool_scope")
 
     def get_fieldsets(self, request, obj=None):
-        return self.fieldsets if obj else self.fieldsets[:1]
+        entry = (None, {"fields": ("slug", *registry.EDITABLE)})
+        if obj is None:
+            return (entry,)
+        told = "The verbs of employment are on the agent's own page."
+        shown = (
+            ("Employment", {"fields": self.employed, "description": told}),
+            ("Seen and computed, never edited", {"fields": self.computed}),
+        )
+        if not _has_terms(obj):
+            return (entry, *shown)
+        own = ("Terms", {"fields": (*self.terms, "engram", "revision", "revisions")})
+        return (entry, own, *shown)
 
     def get_readonly_fields(self, request, obj=None):
-        return ("slug", *self.computed) if obj else ()
+        return ("slug", "revisions", *self.employed, *self.computed) if obj else ()
 
     def get_form(self, request, obj=None, change=False, **kwargs):
+        if obj and _has_terms(obj):
+            kwargs["form"] = EmployeeForm
         form = super().get_form(request, obj, change=change, **kwargs)
         if "slug" in form.base_fields:
             form.clean_slug = lambda self: legal_new_id(self.cleaned_data["slug"])
@@ -76,10 +128,29 @@ class AgentAdmin(OpenFormAdmin):
     def save_model(self, request, agent, form, change):
         wanted = {name: getattr(agent, name) for name in registry.EDITABLE}
         by, now = request.user.username, clock.now()
-        if change:
-            registry.edit(agent, {name: wanted[name] for name in wanted if name in form.changed_data}, by=by, now=now)
-        else:
+        if not change:
             agent.pk = registry.enrolled_by_hand(agent.slug, wanted, by=by, now=now).pk
+            return
+        changed = form.changed_data
+        registry.edit(agent, {name: wanted[name] for name in wanted if name in changed}, by=by, now=now)
+        if terms := {name: form.cleaned_data[name] for name in self.terms if name in changed}:
+            hiring.change_terms(caller(request), agent.slug, terms, plans.TOOLS, now)
+        if "engram" in changed:
+            told = form.cleaned_data
+            engrams.edit(caller(request), agent.slug, told["engram"], now, told["revision"])
+
+    @admin.display(description="revisions")
+    def revisions(self, agent):
+        """The newest ones, and the way to all of them."""
+        lines = ((each.revision, each.author, f"{each.at:%Y-%m-%d %H:%M}") for each in employment.revisions(agent, 10))
+        shown = format_html_join(mark_safe("<br>"), "{}: {}, {} UTC", lines) or "none so far"
+        address = reverse("admin:roster_engramrevision_changelist")
+        return format_html('{}<br><a href="{}?q={}">all revisions</a>', shown, address, agent.slug)
+
+
+def _has_terms(agent: Agent) -> bool:
+    """Whether it has a cap, tools and an engram that can be edited: an AI that is not retired."""
+    return agent.modality == "ai" and agent.lifecycle != states.RETIRED
 
 
 @admin.register(Node)

@@ -21,20 +21,25 @@ def give(who: access.Caller, slug: str, permission: str, now: datetime) -> Grant
     rights than its template, namely none (R114).
     """
     access.require_role(who, "admin")
-    if permission not in Grant.PERMISSIONS:
-        raise Invalid("permission", f"one of {', '.join(Grant.PERMISSIONS)}")
     agent = Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
     if agent is None:
         raise access.missing(slug)
-    access.refuse_retired(agent)
-    if agent.template_id:
-        raise Invalid("agent", "a clone has no rights beyond those of its template, which has none")
-    if Grant.objects.filter(agent=agent, permission=permission, revoked_at=None).exists():
-        raise Invalid("permission", f"{slug} was given it before")
+    check(agent, permission)
     grant = Grant.objects.create(agent=agent, permission=permission, granted_by=who.name, granted_at=now)
     after = {"permission": permission}
     journal.write(journal.happened("granted", who.name, now, agent=agent, after=after), changed=[agent.pk])
     return grant
+
+
+def check(agent: Agent, permission: str) -> None:
+    """Raises what ``give`` would for ``agent``."""
+    if permission not in Grant.PERMISSIONS:
+        raise Invalid("permission", f"one of {', '.join(Grant.PERMISSIONS)}")
+    access.refuse_retired(agent)
+    if agent.template_id:
+        raise Invalid("agent", "a clone has no rights beyond those of its template, which has none")
+    if Grant.objects.filter(agent=agent, permission=permission, revoked_at=None).exists():
+        raise Invalid("permission", f"{agent.slug} was given it before")
 
 
 @transaction.atomic

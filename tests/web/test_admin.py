@@ -16,10 +16,11 @@ from roster.models import Agent, Event, Profile, Token
 from tests import make, volume
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MODELS = ("agent", "profile", "token", "node", "act", "presenceedge", "anomaly", "sweeprun", "hubuptime")
+MODELS = ("agent", "profile", "token", "node", "act", "presenceedge", "anomaly", "sweeprun", "hubuptime", "grant",
+          "engramrevision", "memoryentry", "agenttemplate", "surgerule", "rule", "violation", "warning")  # fmt: skip
 MAIL = ("message", "delivery", "mailgroup")
 AGENT = {"display_name": "Nova", "liveness_mode": "async", "expected_interval": "60", "ttl": "60",
-         "trust_posture": "hardened"}  # fmt: skip
+         "trust_posture": "hardened", "max_sessions": "1"}  # fmt: skip
 
 
 @pytest.fixture
