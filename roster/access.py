@@ -109,11 +109,27 @@ def require(who: Caller, permission: str) -> None:
         raise Forbidden(f"This needs the role {least} or a grant of '{words}'.", code="no_permission", permission=words)
 
 
+def locked(agents: QuerySet[Agent]) -> list[Agent]:
+    """``agents`` with their homes, locked in key order.
+
+    PostgreSQL reads a row that it had to wait for anew, but not what it had joined to it: the home of one that moved
+    meanwhile is looked up again.
+    """
+    found = list(agents.select_related("home_node").select_for_update(of=("self",), no_key=True).order_by("pk"))
+    for agent in found:
+        if agent.home_node_id and agent.home_node is None:
+            agent.home_node = Node.objects.get(pk=agent.home_node_id)
+    return found
+
+
+def _first(agents: QuerySet[Agent]) -> Agent | None:
+    return next(iter(locked(agents)), None)
+
+
 def employee(slug: str, verb: str) -> Agent:
     """The agent ``slug`` for ``verb``, its row locked. Raises NotFound, and Conflict where the verb is not to be had of
     it now, with the verbs that are."""
-    rows = Agent.objects.select_related("home_node", "template").select_for_update(of=("self",), no_key=True)
-    agent = rows.filter(slug=slug).first()
+    agent = _first(Agent.objects.filter(slug=slug))
     if agent is None:
         raise missing(slug)
     if verb not in employment.allowed(agent):
@@ -124,8 +140,7 @@ def employee(slug: str, verb: str) -> Agent:
 def ai(slug: str) -> Agent:
     """The agent ``slug`` for what people do not have, such as an engram; its row locked. Raises NotFound, Retired, and
     Conflict for a person."""
-    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True)
-    agent = rows.filter(slug=slug).first()
+    agent = _first(Agent.objects.filter(slug=slug))
     if agent is None:
         raise missing(slug)
     refuse_person(agent)
@@ -185,13 +200,12 @@ def agent_of(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
 
     Raises Forbidden on another's row whether it exists or not, Retired on a retired one.
     """
-    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True)
     if who.kind == "agent":
-        agent = rows.get(pk=who.agent_id)
+        agent = _first(Agent.objects.filter(pk=who.agent_id))
         if agent.slug != slug:
             raise not_yours()
     elif who.kind == "node":
-        agent = rows.filter(spoken_for(who.node_id), slug=slug).first()
+        agent = _first(Agent.objects.filter(spoken_for(who.node_id), slug=slug))
         if agent is None or as_slug not in (None, slug):
             raise not_yours()
     else:
@@ -270,8 +284,7 @@ def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
     }
     own = {row[1] for row in tokens.values() if row[1]}
     named = {slug for _, slug in asked if slug}
-    rows = Agent.objects.select_related("home_node").select_for_update(of=("self",), no_key=True).order_by("pk")
-    found = list(rows.filter(Q(pk__in=own) | Q(slug__in=named)))
+    found = locked(Agent.objects.filter(Q(pk__in=own) | Q(slug__in=named)))
     by_pk, by_slug = {row.pk: row for row in found}, {row.slug: row for row in found}
     return [_speaker(tokens.get(key), slug, by_pk, by_slug) for key, slug in asked]
 
