@@ -187,6 +187,7 @@ def employment(found: Employment) -> dict:
         },
         "template": found.template,
         "tools": found.tools,
+        "warnings": found.warnings,
     }
 
 

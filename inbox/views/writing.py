@@ -67,7 +67,7 @@ def _record(desk: Desk, form: Form, letter: Letter, at: datetime) -> Sent | Exce
 def _fresh(asked: Asked, desk: Desk, now: datetime) -> Form:
     """An empty form, or the form of an answer where the address names a message that can be answered."""
     parent = _parent(desk, asked.number("reply"), now)
-    if parent is None or parent.kind == rules.SYSTEM:
+    if parent is None or parent.kind != rules.MAIL:
         return Form(to=asked.text("to"))
     return answer(parent, desk.agent.slug)
 

@@ -139,7 +139,7 @@ def _agent(slug: str, now: datetime) -> dict:
     if gone and not row.has_profile:
         seen = schemas.stamp(row.last_seen)
         raise Expired(f"The ephemeral agent '{row.id}' went silent and left the roster.", last_seen=seen)
-    employed = queries.employed(slug, plans.TOOLS)
+    employed = queries.employed(slug, plans.TOOLS, now, plans.WARNING_AGE)
     return schemas.agent(row) | {"employment": schemas.employment(employed) if employed else None}
 
 

@@ -168,4 +168,5 @@ def _act(request: HttpRequest, act: Callable[..., Agent]) -> dict:
 def told(agent: Agent, request: HttpRequest) -> dict:
     """One agent with its employment."""
     row = rows.of_agent(agent, request.received_at)
-    return schemas.agent(row) | {"employment": schemas.employment(queries.employment_of(agent, plans.TOOLS))}
+    found = queries.employment_of(agent, plans.TOOLS, request.received_at, plans.WARNING_AGE)
+    return schemas.agent(row) | {"employment": schemas.employment(found)}

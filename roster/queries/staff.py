@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 
@@ -14,11 +14,13 @@ from roster.models import Agent, Node
 from roster.rows import Row
 from roster.selector import select
 
+from .employment import counting
+
 
 @dataclass(frozen=True, slots=True)
 class Employment:
     """How one agent is employed: ``since`` when its ``lifecycle`` is what it is, and why; ``allowed`` are the verbs that
-    it allows now. ``in_use`` of ``max_sessions`` prompts run, ``queued`` wait."""
+    it allows now. ``in_use`` of ``max_sessions`` prompts run, ``queued`` wait; ``warnings`` are those that count."""
 
     lifecycle: str
     since: datetime
@@ -35,17 +37,18 @@ class Employment:
     template: str | None
     expires_at: datetime | None
     tools: tuple[str, ...]
+    warnings: int
 
 
-def employed(slug: str, usual: tools.Usual) -> Employment | None:
+def employed(slug: str, usual: tools.Usual, now: datetime, age: timedelta) -> Employment | None:
     """How the agent ``slug`` is employed; None where the registry has no such row. ``usual`` are the tools of who has no
-    list of its own."""
+    list of its own; a warning counts for ``age``."""
     related = ("home_node", "template", "successor")
     agent = Agent.objects.select_related(*related).filter(slug=slug).first()
-    return None if agent is None else employment_of(agent, usual)
+    return None if agent is None else employment_of(agent, usual, now, age)
 
 
-def employment_of(agent: Agent, usual: tools.Usual) -> Employment:
+def employment_of(agent: Agent, usual: tools.Usual, now: datetime, age: timedelta) -> Employment:
     return Employment(
         lifecycle=agent.lifecycle,
         since=agent.lifecycle_since,
@@ -62,6 +65,7 @@ def employment_of(agent: Agent, usual: tools.Usual) -> Employment:
         template=agent.template.slug if agent.template_id else None,
         expires_at=agent.expires_at,
         tools=tuple(tools.of(agent, usual)),
+        warnings=counting(now, age).filter(agent=agent).count(),
     )
 
 

@@ -21,7 +21,6 @@ PROPOSED = "dismissal_proposed"
 LONGEST_EVIDENCE = 16 * 1024  # characters
 LONGEST_KEY = 200
 COLUMNS = ("text", "active")  # of a rule
-SHORT = 500  # characters of evidence that the journal repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _in_force(slug: str) -> Rule:
 def _tell(agent: Agent, violation: Violation, now: datetime, age: timedelta) -> None:
     """Warns ``agent`` of ``violation`` unless it was warned, and tells the journal: mail first, then the roster."""
     rule = violation.rule
-    after = {"rule": rule.slug, "evidence": violation.evidence[:SHORT], "evidence_key": violation.evidence_key}
+    after = {"rule": rule.slug, "evidence_key": violation.evidence_key}  # what was done is not for everybody to read
     happenings = [journal.happened("violation", violation.reported_by, now, agent=agent, after=after)]
     if not counting(now, age).filter(agent=agent, rule=rule).exists():
         seq = work.registered().notify(agent, "warning", f"Warning: {rule.slug}", _warning(violation), now)

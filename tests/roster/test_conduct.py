@@ -45,6 +45,7 @@ def test_a_merge_without_review_warns_then_proposes_then_dismisses_s13(echo, now
     assert (letter.message.kind, letter.message.sender, letter.message.pk) == ("warning", None, first.warning.seq)
     assert "Merged 1a2b" in letter.message.body and "Merge to main only after a review." in letter.message.body
     assert Agent.objects.get(slug="echo").waiting == 1
+    assert not [told for told in Event.objects.all() if "Merged 1a2b" in str(told.after)], "everybody reads the journal"
 
     again = make.report("echo", "review", "1a2b", now + minutes(1))
     assert (again.counted, again.violation, again.warning, again.proposed) == (
@@ -203,6 +204,7 @@ async def test_a_violation_is_reported_over_http_and_counted_once_r121(api, tran
     answers = [await api.post("/api/violations", json=told, headers=mira) for _ in range(2)]
     assert [(each.status_code, each.json()["counted"]) for each in answers] == [(201, True), (200, False)]
     (seen,) = (await api.get("/api/agents/echo/warnings", headers=echo)).json()["warnings"]
+    assert (await api.get("/api/agents/echo", headers=echo)).json()["employment"]["warnings"] == 1
     assert (seen["rule"], seen["counts"], seen["withdrawn"]) == ("review", True, None)
     body = {"rule": "mail", "reason": "again"}
     refused = await api.post("/api/agents/echo/dismiss", json=body, headers=mira)
