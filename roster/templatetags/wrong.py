@@ -116,7 +116,7 @@ def lasted(anomaly: Anomaly) -> float | None:
 
 def _fact(name: str, value: Any) -> Fact:
     label = EVIDENCE.get(name, spaced(name))
-    if name == "last_seen":
+    if name in ("last_seen", "draining_since"):
         return Fact(label, str(value), parse_datetime(str(value)))
     if name == "interval":
         return Fact(label, duration(value))

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from inbox.services import sweeping
 from roster import glance, plans, queries
 from roster.models import Agent, Event, HubUptime, SweepRun
-from roster.services import journal, sweeps
+from roster.services import finishing, journal, sweeps
 
 from .fleet import edges, hours, many, minutes, open_anomalies, seconds, sweep, sweep_all
 
@@ -212,8 +212,8 @@ def test_before_a_first_tick_is_due_no_sweep_is_late_P47(now):
     assert queries.late_sweeps(plans.PERIODS, now) == {}
     up(now)
     assert queries.late_sweeps(plans.PERIODS, now + seconds(30)) == {}
-    assert queries.late_sweeps(plans.PERIODS, now + seconds(31)) == {sweeping.NAME: now}
-    assert set(queries.late_sweeps(plans.PERIODS, now + minutes(2))) == {sweeping.NAME}
+    assert queries.late_sweeps(plans.PERIODS, now + seconds(31)) == {sweeping.NAME: now, finishing.NAME: now}
+    assert set(queries.late_sweeps(plans.PERIODS, now + minutes(2))) == {sweeping.NAME, finishing.NAME}
     assert sweeps.EXPIRY in queries.late_sweeps(plans.PERIODS, now + minutes(4))
     assert sweeps.DORMANCY not in queries.late_sweeps(plans.PERIODS, now + minutes(4))
 

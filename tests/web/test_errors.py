@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roster.api import registry as calls
 from roster import auth
+from roster.api import registry as calls
 from roster.limits import Buckets
 from tests.make import bearer
 
@@ -32,7 +32,7 @@ REFUSALS = [
     (404, "not_found", "GET", "/api/", {}),
     (404, "not_found", "GET", "/api/agents/nobody", {}),
     (403, "never_deleted", "DELETE", "/api/agents/echo", {}),
-    (405, "method_not_allowed", "PATCH", "/api/agents/echo", {}),
+    (405, "method_not_allowed", "PATCH", "/api/agents", {}),
     (409, "taken", "POST", "/api/nodes", {"json": {"slug": "echo"}}),
     (
         413,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from roster import employment
 from roster.models import Agent
 from roster.offload import in_database
 from tests.make import bearer
@@ -18,6 +19,12 @@ MOVES = {
     ("GET", "/api/agents"): None,
     ("GET", "/api/whoami"): None,
     ("POST", "/api/nodes"): None,
+    ("GET", "/api/nodes"): None,
+    ("GET", "/api/nodes/{node}"): None,
+    ("POST", "/api/nodes/{node}/retire"): None,
+    ("POST", "/api/agents"): None,
+    ("PATCH", "/api/agents/{id}"): None,
+    **{("POST", f"/api/agents/{{id}}/{verb}"): None for verb in (*employment.VERBS, *employment.SWITCHES)},
     ("GET", "/api/events"): None,
     ("GET", "/api/anomalies"): None,
     ("POST", "/api/messages"): "own_call",
@@ -41,7 +48,6 @@ MOVES = {
     ("POST", "/api/templates/{template}/clone"): None,
     ("POST", "/api/violations"): None,
     ("POST", "/api/warnings/{warning}/withdraw"): None,
-    ("POST", "/api/agents/{id}/dismiss"): None,
     ("POST", "/api/agents/{id}/sign-off"): "own_call",
     ("DELETE", "/api/agents/{id}"): None,
 }
