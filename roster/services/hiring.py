@@ -180,7 +180,7 @@ def change_terms(who: access.Caller, slug: str, wanted: dict, usual: tools.Usual
         raise _refused(agent, f"{slug}: a node's own agent does one thing at a time.", "node_agent")
     if "tool_scope" in wanted:
         scope = wanted["tool_scope"]
-        wanted |= {"tool_scope": tools.checked(scope, usual, kind=agent.kind, template=agent.template)}
+        wanted = wanted | {"tool_scope": tools.checked(scope, usual, kind=agent.kind, template=agent.template)}
     before = {name: getattr(agent, name) for name in wanted if getattr(agent, name) != wanted[name]}
     if not before:
         return agent
