@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminTextInputWidget
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import redirect
@@ -89,9 +90,12 @@ class ToolsField(forms.CharField):
     """A list of tools as text: names with commas between them, nothing for the usual ones, "none" for no tool at all."""
 
     def __init__(self, **kwargs):
-        usual = ", ".join(plans.TOOLS.person)
-        about = f"Names, separated by commas. Empty for the usual ones ({usual}); none for no tool at all."
-        super().__init__(required=False, help_text=about, **kwargs)
+        super().__init__(required=False, label="Tools", widget=AdminTextInputWidget, **kwargs)
+        self.explain(plans.TOOLS.person)
+
+    def explain(self, usual: tuple[str, ...]) -> None:
+        names = ", ".join(usual)
+        self.help_text = f"Names, separated by commas. Empty for the usual ones ({names}); none for no tool at all."
 
     def prepare_value(self, value):
         return value if isinstance(value, str) else "" if value is None else ", ".join(value) or "none"

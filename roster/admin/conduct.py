@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminTextInputWidget
 
 from roster import clock
 from roster.models import Rule, Violation, Warning
 from roster.plans import WARNING_AGE
 from roster.services import conduct
 from roster.services.switch import said
+from roster.templatetags.agora import visible
 
 from .base import KeptAdmin, OfOneAgent, OpenFormAdmin, ReadOnlyAdmin, caller, valid
 from .filters import StateFilter
@@ -45,7 +47,12 @@ class ViolationAdmin(OfOneAgent, ReadOnlyAdmin):
 
 
 class WithdrawForm(forms.ModelForm):
-    reason = forms.CharField(max_length=500, help_text="The agent is told. The warning then counts no more.")
+    reason = forms.CharField(
+        label="Withdraw, because",
+        max_length=500,
+        widget=AdminTextInputWidget,
+        help_text="Saved, the warning counts no more, and the agent is told so.",
+    )
 
     def clean_reason(self):
         return valid(said, self.cleaned_data["reason"])
@@ -64,8 +71,16 @@ class WarningAdmin(OfOneAgent, KeptAdmin):
     list_select_related = ("agent", "rule")
     ordering = ("-pk",)
     sortable_by = ()
-    told = ("agent", "rule", "violation", "seq", "at")
+    told = ("agent", "rule", "evidence", "message", "at")
     gone = ("withdrawn_at", "withdrawn_by", "withdrawn_reason")
+
+    @admin.display(description="evidence")
+    def evidence(self, warning):
+        return visible(warning.violation.evidence)
+
+    @admin.display(description="message")
+    def message(self, warning):
+        return f"#{warning.seq}" if warning.seq else "none"
 
     def get_fields(self, request, obj=None):
         return (*self.told, *self.gone) if obj and obj.withdrawn_at else (*self.told, "reason")

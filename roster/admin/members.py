@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminTextareaWidget
 from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Subquery
 from django.shortcuts import get_object_or_404, redirect
@@ -22,9 +23,12 @@ from .base import OpenFormAdmin, ReadOnlyAdmin, ToolsField, caller, legal_new_id
 class EmployeeForm(forms.ModelForm):
     """The entry of an AI that is not retired: with its cap and tools, and the text that it is told to be."""
 
-    tool_scope = ToolsField(label="Tools")
+    tool_scope = ToolsField()
     engram = forms.CharField(
-        required=False, strip=False, widget=forms.Textarea, help_text="The system prompt. The next turn begins with it."
+        required=False,
+        strip=False,
+        widget=AdminTextareaWidget(attrs={"rows": 16}),
+        help_text="The system prompt. The next prompt that it runs begins with it.",
     )
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -32,6 +36,8 @@ class EmployeeForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.newest = employment.engram(self.instance)
         self.initial |= {"engram": self.newest.text, "revision": self.newest.revision}
+        if self.instance.kind == "node":
+            self.fields["tool_scope"].explain(plans.TOOLS.node)
 
     def clean_max_sessions(self):
         cap = self.cleaned_data["max_sessions"]

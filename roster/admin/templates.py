@@ -15,7 +15,7 @@ from .filters import StateFilter
 
 
 class TemplateForm(forms.ModelForm):
-    tool_scope = ToolsField(label="Tools")
+    tool_scope = ToolsField()
 
     def clean_slug(self):
         return legal_new_id(self.cleaned_data["slug"])

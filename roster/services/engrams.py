@@ -43,9 +43,11 @@ def stale(newest: Engram) -> Conflict:
 def write(agent: Agent, text: str, *, by: str, now: datetime) -> Engram:
     """Stores ``text`` as the next revision for ``agent``, whose row is locked or new. Raises Invalid."""
     text = checked(text)
-    number = engram(agent).revision + 1
+    older = engram(agent)
+    number = older.revision + 1
     EngramRevision.objects.create(agent=agent, number=number, text=text, author=by[:80], at=now)
-    before, after = {"revision": number - 1}, {"revision": number, "characters": len(text)}
+    before = {"revision": older.revision, "characters": len(older.text)}
+    after = {"revision": number, "characters": len(text)}
     edited = journal.happened("engram_edited", by, now, agent=agent, before=before, after=after)
     journal.write(edited, changed=[agent.pk])
     return Engram(agent.slug, number, text, by[:80], now)

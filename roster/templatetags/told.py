@@ -17,7 +17,7 @@ from .agora import duration, facts, spaced
 
 register = template.Library()
 LONGEST = 48  # characters of one changed value
-SPANS = ("expected_interval", "ttl")  # settings that are seconds
+SPANS = ("expected_interval", "ttl", "lifetime", "cooldown")  # settings that are seconds
 CAME = {
     states.LIVE: "came back",
     states.SILENT: "went silent",
