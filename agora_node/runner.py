@@ -1,6 +1,7 @@
 """Answering an agent's prompts by a command: one at a time, through outages of the hub, until told to stop."""
 
 from agora_node import clock, identity
+from agora_node.carrying import SHORT, Carrier
 from agora_node.child import Child, Outcome
 from agora_node.errors import FINE, HubError
 from agora_node.outage import Outage
@@ -35,7 +36,7 @@ class Runner:
         self._door = identity.connect(settings, as_slug, timeout=WAIT + SLACK)
         self._pulse, self._pace, self._outage = Pulse(self._hub, interval), Pace(), Outage()
         self._stopping = Stopping(self._door.hang_up)
-        self._name, self._state, self._claimed = None, None, False
+        self._name, self._carrier, self._state, self._claimed = None, None, None, False
 
     def run(self):
         """Answer prompts until a signal comes; returns the exit code, raises HubError when no later try could help."""
@@ -54,8 +55,10 @@ class Runner:
     def _next(self):
         """The next prompt as a Turn; None when for a while there was none, or no hub."""
         try:
-            self._name = self._name or identity.introduce((self._hub, self._door), self._settings)
-            self._pulse.keep()
+            if self._name is None:
+                self._introduce()
+            if self._pulse.keep():
+                self._carrier.along(seconds=SHORT)
             answer = self._claim()
             turn = Turn(self._hub, answer.body, self._lease) if answer.body else None
         except HubError as error:
@@ -71,6 +74,10 @@ class Runner:
             if answer.took < 1:
                 self._stopping.wait(PAUSE)
         return turn
+
+    def _introduce(self):
+        self._name = identity.introduce((self._hub, self._door), self._settings)
+        self._carrier = Carrier(self._hub, identity.sender(self._hub, self._settings))
 
     def _claim(self):
         wait = max(1, min(WAIT, round(self._pulse.due - clock.elapsed())))

@@ -256,6 +256,14 @@ def test_a_disabled_agent_says_so_once_and_is_not_asked_without_a_pause(run, hub
     assert answered.startswith("exchange 1 from mira: answered")
 
 
+def test_mail_that_was_kept_goes_along_with_its_beats(agora, run, desk, post, kit):
+    post.away = True
+    assert "kept" in agora("send", "analyst", "-m", "later").stdout
+    post.away = False
+    run()
+    kit.until(lambda: post.letters, "the kept letter")
+
+
 def test_a_nodes_token_answers_for_its_own_agent_or_for_the_one_it_names(agora, hub, kit):
     agora.log_in(hub, kind="node", agent=None)
     hub.answers("GET", "/api/whoami", kit.HANGS_UP, (200, {"kind": "node", "id": "alder", "role": None}))
