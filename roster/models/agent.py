@@ -163,7 +163,12 @@ class Agent(KeptModel):
 
     class Meta:
         # by what it says, as states.parse_status reads it; it moves with news only
-        indexes = [models.Index(Lower(Trim("status")), name="agent_says")]
+        indexes = [
+            models.Index(Lower(Trim("status")), name="agent_says"),
+            # the few that the employment sweep looks for every few seconds
+            models.Index(fields=["lifecycle_since"], condition=Q(lifecycle=states.DRAINING), name="agent_draining"),
+            models.Index(fields=["expires_at"], condition=Q(expires_at__isnull=False), name="agent_expires"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(liveness_mode__in=states.MODES), name="agent_mode_known"),
             models.CheckConstraint(condition=Q(lifecycle__in=states.LIFECYCLES), name="agent_lifecycle_known"),
