@@ -102,6 +102,14 @@ def may(who: Caller, permission: str) -> bool:
     return who.agent_id is not None and granted.exists()
 
 
+def permissions(who: Caller) -> frozenset[str]:
+    """All of PERMISSIONS that ``who`` has, for a page that shows what can be done."""
+    held = {each for each, least in PERMISSIONS.items() if RANKS.get(who.role, 0) >= RANKS[least]}
+    if who.agent_id is not None and len(held) < len(PERMISSIONS):
+        held |= set(Grant.objects.filter(agent=who.agent_id, revoked_at=None).values_list("permission", flat=True))
+    return frozenset(held)
+
+
 def require(who: Caller, permission: str) -> None:
     """Refuses a caller without ``permission``."""
     if not may(who, permission):

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.template.loader import get_template
 from django.utils.safestring import mark_safe
 from markdown_it import MarkdownIt
 
-from . import clock, directory, drawing, explain, queries, rows, states, timeline
+from . import clock, directory, drawing, explain, plans, queries, rows, states, timeline
 from .glance import Glance, glance
 from .models import Agent, Event, HubUptime, Profile
+from .queries import employment as conduct
+from .queries.staff import employed
 
 PAGE = 50  # rows a page
 LISTED, DRAWN = 50, 200  # of an agent's newest events: in the list, and for its timeline
@@ -136,8 +139,20 @@ def agent(row: rows.Row, version: int, now: datetime) -> dict:
         "profile": profile(row.id),
         "explain": explain.questions(row),
         "events": events[:LISTED],
+        **_employed(row, now),
         "rev": version,
         "now": now,
+    }
+
+
+def _employed(row: rows.Row, now: datetime) -> dict:
+    """How an agent in the registry is employed, and what it was warned of; nothing of a person."""
+    if not row.registered or row.modality == "human":
+        return {"employment": None, "warnings": []}
+    key = Agent(pk=row.pk, slug=row.id)
+    return {
+        "employment": employed(row.id, plans.TOOLS, now, settings.WARNING_AGE),
+        "warnings": conduct.warnings(key, now, settings.WARNING_AGE),
     }
 
 

@@ -3,11 +3,17 @@
 from django.urls import path
 
 from . import health
-from .views import agent, held, history, roster, signing
+from .views import agent, employment, ending, engram, held, hiring, history, roster, signing
 
 urlpatterns = [
     path("", roster.roster, name="roster"),
     path("agents/<str:slug>/", agent.agent, name="agent"),
+    path("agents/<str:slug>/engram/", engram.engram, name="engram"),
+    path("agents/<str:slug>/<str:name>/", employment.verb, name="verb"),
+    path("hire/", hiring.hire, name="hire"),
+    path("hire/<str:key>/", hiring.hired, name="hired"),
+    path("nodes/<str:slug>/retire/", ending.retire, name="node-retire"),
+    path("warnings/<int:pk>/withdraw/", ending.withdraw, name="withdraw"),
     path("events/", history.events, name="events"),
     path("events/newer/", history.newer_events, name="newer-events"),
     path("anomalies/", history.anomalies, name="anomalies"),

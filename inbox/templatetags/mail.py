@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import datetime
 
 from django import template
 from django.template.defaultfilters import pluralize
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 
 from inbox import rules
-from roster.templatetags.agora import visible, when
+from roster.templatetags.agora import visible
 
 register = template.Library()
 BLANKS = re.compile(r"[ \t\r\n]+")
-KEPT = re.compile(r"([\n\t])")
-STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 STATES = {
     rules.WAITING: "waiting",
     rules.LEASED: "taken",
@@ -76,26 +71,6 @@ def bare(subject: str) -> str:
 def seen(text: str) -> str:
     """Foreign text on one line, where no element can be: a run of blanks is one, every unseen character made visible."""
     return visible(BLANKS.sub(" ", text))
-
-
-@register.filter
-def written(body: str) -> SafeString:
-    """The text of a message: its own line breaks and tabs, every other unseen character made visible, nothing acting."""
-    text = body.replace("\r\n", "\n")
-    return format_html("{}", "".join(part if KEPT.fullmatch(part) else visible(part) for part in KEPT.split(text)))
-
-
-@register.simple_tag(takes_context=True)
-def timed(context: template.Context, sentence: str) -> SafeString:
-    """A sentence that programs are told too, its times as a reader reads them."""
-    parts = STAMP.split(sentence)
-    return format_html_join(
-        "", "{}", ((when(context, _moment(part)) if n % 2 else visible(part),) for n, part in enumerate(parts))
-    )
-
-
-def _moment(stamp: str) -> datetime:
-    return datetime.fromisoformat(stamp)
 
 
 def acked(results: list[str]) -> str:

@@ -36,15 +36,16 @@ class Wanted:
     expires_at: datetime | None = None
 
 
-def hire(who: access.Caller, wanted: Wanted, usual: tools.Usual, now: datetime) -> tuple[Agent, str]:
+def hire(who: access.Caller, wanted: Wanted, usual: tools.Usual, now: datetime, **told) -> tuple[Agent, str]:
     """Hires an employee onto an enrolled node and returns it with its own token, raw and once. It is ``hired`` until
-    the node reports its workspace ready. ``usual`` are the tools of who has no list of its own.
+    the node reports its workspace ready. ``usual`` are the tools of who has no list of its own; ``told`` goes into the
+    event.
 
     Raises Forbidden, NotFound for the node, Invalid for an illegal id, and Conflict where the id is taken or the node is
     being retired.
     """
     access.require(who, "hire")
-    return employ(replace(wanted, tools=tools.checked(wanted.tools, usual)), by=who.name, now=now)
+    return employ(replace(wanted, tools=tools.checked(wanted.tools, usual)), by=who.name, now=now, **told)
 
 
 def employ(

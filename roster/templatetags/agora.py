@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from roster import clock, explain, queries, rows
@@ -35,6 +35,8 @@ UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 TITLE_LIMIT = 2000
+KEPT = re.compile(r"([\n\t])")
+STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 
 
 def visible(text: str) -> str:
@@ -58,6 +60,13 @@ def plain(value: object, limit: int = 0) -> SafeString:
     if not limit or len(text) <= limit:
         return format_html("<bdi>{}</bdi>", text)
     return format_html('<bdi title="{}">{}…</bdi>', text[:TITLE_LIMIT], text[: limit - 1].rstrip())
+
+
+@register.filter
+def written(body: str) -> SafeString:
+    """The text of a message: its own line breaks and tabs, every other unseen character made visible, nothing acting."""
+    text = body.replace("\r\n", "\n")
+    return format_html("{}", "".join(part if KEPT.fullmatch(part) else visible(part) for part in KEPT.split(text)))
 
 
 @register.filter
@@ -143,6 +152,19 @@ def when(context: template.Context, value: datetime | None) -> str:
         '<time datetime="{}" title="{}" data-when>{}</time>',
         stamp(moment), exact(moment), clock_words(moment, _now(context)),
     )  # fmt: skip
+
+
+@register.simple_tag(takes_context=True)
+def timed(context: template.Context, sentence: str) -> SafeString:
+    """A sentence that programs are told too, its times as a reader reads them."""
+    parts = STAMP.split(sentence)
+    return format_html_join(
+        "", "{}", ((when(context, _moment(part)) if n % 2 else visible(part),) for n, part in enumerate(parts))
+    )
+
+
+def _moment(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp)
 
 
 @register.simple_tag

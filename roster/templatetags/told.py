@@ -16,6 +16,7 @@ from roster.models import Event
 from .agora import duration, facts, spaced
 
 register = template.Library()
+UNTOLD = ("form",)  # kept for a program: which form it came from
 LONGEST = 48  # characters of one changed value
 SPANS = ("expected_interval", "ttl", "lifetime", "cooldown")  # settings that are seconds
 CAME = {
@@ -180,7 +181,8 @@ def _change(event: Event) -> str:
     if isinstance(before, dict) and isinstance(after, dict):
         return ", ".join(_differences(before, after))
     if isinstance(after, dict):
-        return ", ".join(_fact(name, value) for name, value in after.items() if value or value == 0)
+        told = {name: value for name, value in after.items() if name not in UNTOLD}
+        return ", ".join(_fact(name, value) for name, value in told.items() if value or value == 0)
     if before in (None, ""):
         return "" if after is None else facts(after)
     return facts(before) if after is None else f"{facts(before)} → {facts(after)}"

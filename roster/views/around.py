@@ -8,6 +8,7 @@ from functools import cached_property, partial, wraps
 from django.http import HttpRequest
 
 from roster import access, clock, glance
+from roster.models import Agent
 
 from .refused import beyond, to_sign_in
 
@@ -24,6 +25,17 @@ class Person:
     @cached_property
     def role(self) -> str | None:
         return access.role_of(self._user)
+
+    @cached_property
+    def caller(self) -> access.Caller:
+        """The person as the services ask for them."""
+        own = Agent.objects.filter(user=self._user).values_list("pk", flat=True).first()
+        return access.Caller("person", self.username, own, role=self.role)
+
+    @cached_property
+    def may(self) -> frozenset[str]:
+        """The permissions that the person has, by role or by a grant to them alone."""
+        return access.permissions(self.caller)
 
 
 def person_of(request: HttpRequest) -> Person:
@@ -60,3 +72,26 @@ def for_role(least: str):
         return guarded
 
     return decorate
+
+
+def permitted(permission: str):
+    """A page for people who have ``permission``, by their role or by a grant."""
+
+    def decorate(view):
+        @for_role("viewer")
+        @wraps(view)
+        def guarded(request, *args, **kwargs):
+            refuse_unless(request, permission)
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def refuse_unless(request: HttpRequest, permission: str) -> None:
+    """Refuses a page to a person without ``permission``."""
+    person = person_of(request)
+    if permission not in person.may:
+        log.warning("refused: %s %s to %s", request.method, request.path, request.user)
+        raise beyond(person.role, "This", f"{access.PERMISSIONS[permission]} or a grant of it")

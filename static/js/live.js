@@ -117,6 +117,7 @@
     else ended(detail.code);
   });
   document.addEventListener("agora:ask", refresh);
+  document.addEventListener("agora:page", ({ detail }) => swap(detail.text).then(detail.done));
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && state !== "live") askIn(PATIENCE);
   });

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
-from roster import drawing
+from roster import access, drawing
 from roster.templatetags.told import KINDS, WHAT
 from roster.templatetags.wrong import MEANINGS
 
@@ -45,7 +45,8 @@ def row(pk=1, **over):
 
 def person(role="viewer"):
     """Return somebody who is signed in."""
-    return Thing(username="mira", role=role)
+    may = access.permissions(access.Caller("person", "mira", role=role))
+    return Thing(username="mira", role=role, may=may, caller=Thing(agent_id=1))
 
 
 def site(**over):
@@ -110,9 +111,27 @@ def agent(shown=None, **over):
     edge = Thing(id=1, at=back(hours=2), kind="presence", by=None, before="dormant", after="live", reason="a heartbeat",
                  agent=None, before_since=None)  # fmt: skip
     return site(
-        row=shown or row(), profile=profile, explain=[answer], events=[edge], rev=7,
+        row=shown or row(), profile=profile, explain=[answer], events=[edge], rev=7, employment=employment(),
+        warnings=[warning()], offered=[("drain", "Drain")],
         live_url="/live/agents/1/",
     ) | over  # fmt: skip
+
+
+def employment(**over):
+    """Return how an agent is employed."""
+    given = dict(
+        lifecycle="draining", since=back(minutes=5), reason="the project ended", successor="agent2", node="harbor",
+        max_sessions=3, in_use=3, queued=1, workspace_state="failed", workspace="", workspace_error="no space left",
+        template="night", expires_at=back(hours=-3), tools=("read", "search"),
+    )  # fmt: skip
+    return Thing(**given | over)
+
+
+def warning(**over):
+    """Return a warning that counts."""
+    given = dict(id=1, rule="review-first", text="Merge only after a review.", evidence="commit 1a2b", at=back(days=2),
+                 until=back(days=-88), counts=True, seq=4, withdrawn_at=None, withdrawn_by="", withdrawn_reason="")  # fmt: skip
+    return Thing(**given | over)
 
 
 def events():

@@ -71,6 +71,7 @@ PARTS = {
     "roster/_cursor.html": ({"rev": 3, "now": fakes.NOW}, "span", "cursor"),
     "roster/_who.html": (without_person(fakes.agent()), "section", "who"),
     "roster/_reachable.html": (without_person(fakes.agent()), "section", "reachable"),
+    "roster/_employment.html": (without_person(fakes.agent()), "section", "employment"),
     "roster/_explain.html": (without_person(fakes.agent()), "section", "explain"),
     "roster/_agent_events.html": (without_person(fakes.agent()), "section", "agent-events"),
 }
@@ -238,7 +239,7 @@ def test_a_message_ends_with_the_cursor_and_leaves_out_what_did_not_change():
 def test_an_agents_message_carries_each_live_part_of_its_page():
     text = render_to_string("live/agent_message.html", without_person(fakes.agent()))
     targets = re.findall(r'hx-target="(#[\w-]+)"', text)
-    assert targets == ["#who", "#reachable", "#explain", "#agent-events", "#notices", "#cursor"]
+    assert targets == ["#who", "#reachable", "#employment", "#explain", "#agent-events", "#notices", "#cursor"]
     page = render_to_string("roster/agent.html", fakes.agent())
     assert all(f'id="{target[1:]}"' in page for target in targets)
 

@@ -25,7 +25,7 @@ PUBLIC = {
     "logout": "the admin's own sign-out: a stranger is sent to the sign-in",
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
-           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "warning": "1", "template": "scribe",
+           "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "name": "drain", "warning": "1", "template": "scribe",
            "node": "alder"}  # fmt: skip
 
 BODIES = {

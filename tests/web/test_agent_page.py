@@ -48,13 +48,13 @@ def test_each_value_about_reaching_it_opens_its_evidence(viewer):
     home = make.node("harbor")[0]
     make.agent("echo", status="error", liveness_mode="async")
     Agent.objects.filter(slug="echo").update(waiting=2, home_node=home, worked_at=timezone.now())
-    facts = page(viewer, "echo").partition('<dl class="facts">')[2].partition('<table class="plain stack">')[0]
+    facts = page(viewer, "echo").partition('<dl class="facts">')[2].partition("</section>")[0]
     values = re.findall(r'<dd data-v="(\w+)">(<details class="ev" name="ev"><summary>)?', facts)
     assert {name for name, _ in values} >= {"seen", "worked", "doing", "attention", "switch", "mode", "node", "mail"}
     assert all(opens for _, opens in values), values
 
 
-def test_the_page_takes_thirteen_queries_at_most_however_much_happened(viewer, django_assert_max_num_queries):
+def test_the_page_takes_eighteen_queries_at_most_however_much_happened(viewer, django_assert_max_num_queries):
     now = timezone.now()
     HubUptime.objects.create(up_at=now - timedelta(hours=2), alive_at=now, down_at=now - timedelta(hours=3))
     make.profile("echo", title="Echo")
@@ -63,7 +63,7 @@ def test_the_page_takes_thirteen_queries_at_most_however_much_happened(viewer, d
         make.beat(token, now - timedelta(minutes=minutes), status="idle" if minutes % 2 else f"working: {minutes}")
     SweepRun.objects.bulk_create(SweepRun(name=name, started_at=now) for name in plans.PERIODS)
     page(viewer, "echo")  # the profiles are read once in a process and edit
-    with django_assert_max_num_queries(13):  # one of them counts the reader's own mail
+    with django_assert_max_num_queries(18):  # one of them counts the reader's own mail
         page(viewer, "echo")
 
 
