@@ -14,7 +14,7 @@ from roster.access import RANKS, Caller, not_yours, own, refuse_retired, role_of
 from roster.errors import Forbidden, HubError, NotFound, Unauthorized
 from roster.models import Agent, Token
 
-from .models import Delivery, Message
+from .models import Delivery, Exchange, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,68 @@ def box(who: Caller, slug: str, as_slug: str | None = None) -> Box:
     if agent is None:
         raise no_inbox(slug)
     return Box(agent, own=False)
+
+
+def runner(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
+    """The agent ``slug`` whose prompts ``who`` may run, its row locked: its own, or one that a node may speak for. Raises
+    NotFound, the same for a foreign queue as for one that does not exist, and Retired."""
+    rows = own(who, slug, as_slug).select_related("home_node", "template")
+    agent = rows.select_for_update(of=("self",), no_key=True).first()
+    if agent is None:
+        raise NotFound(f"There is no queue '{slug[:80]}' that this token may use.")
+    refuse_retired(agent)
+    return agent
+
+
+def running(who: Caller, number: int, as_slug: str | None = None) -> Exchange:
+    """The exchange ``number`` that ``who`` may end as the runner of its target, whose row is locked. Raises NotFound, the
+    same for a foreign one as for one that does not exist."""
+    slug = Exchange.objects.filter(pk=number).values_list("target__slug", flat=True).first()
+    agent = own(who, slug or "", as_slug).select_for_update(of=("self",), no_key=True).first()
+    if agent is None:
+        raise no_exchange(number)
+    found = Exchange.objects.whole().get(pk=number)
+    found.target = agent  # the locked row, since the other was read beside it
+    return found
+
+
+def exchange(who: Caller, number: int, as_slug: str | None = None) -> Exchange:
+    """The exchange ``number`` for reading by ``who``: a person, its caller, its target, or the node of one of them.
+    Raises NotFound, the same for a foreign one as for one that does not exist."""
+    if who.kind == "person":
+        mine = Q()
+    elif who.kind == "node":
+        named = Q(slug=as_slug) if as_slug else Q()
+        agents = Agent.objects.filter(spoken_for(who.node_id), named)
+        mine = Q(target__in=agents) | Q(caller__in=agents)
+    else:
+        mine = Q(target=who.agent_id) | Q(caller=who.agent_id)
+    found = Exchange.objects.whole().filter(mine, pk=number).first()
+    if found is None:
+        raise no_exchange(number)
+    return found
+
+
+def no_exchange(number: int) -> NotFound:
+    return NotFound(f"There is no exchange {number} that this token may see.")
+
+
+def recorded(who: Caller, slug: str, *, of_node: bool = False, as_slug: str | None = None) -> Agent:
+    """The agent ``slug``, or the node's own agent where ``of_node`` is set, whose record ``who`` may read: a person, the
+    agent itself, its node. Raises NotFound, the same for a foreign one as for one that does not exist."""
+    agents = Agent.objects.filter(slug=slug) if who.kind == "person" else own(who, slug, as_slug)
+    agent = (agents.filter(kind="node") if of_node else agents).first()
+    if agent is None:
+        raise NotFound(f"There is no record of '{slug[:80]}' that this token may read.")
+    return agent
+
+
+def asker(who: Caller, as_slug: str | None = None) -> int:
+    """The primary key of the agent as which ``who`` asks: itself, or the one a node names, else the node's own. Raises
+    Forbidden."""
+    if who.kind != "node" or as_slug:
+        return reader(who, as_slug)
+    return Agent.objects.values_list("pk", flat=True).get(home_node=who.node_id, kind="node")
 
 
 def holder(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
@@ -76,9 +138,12 @@ class View:
 
 
 def own_view(agent_id: int) -> View:
-    """What the agent sent or was sent."""
+    """What the agent sent or was sent, and both sides of what it asked and was asked (R137)."""
     received = Delivery.objects.filter(message=OuterRef("pk"), recipient_id=agent_id)
-    return View(Message.objects.filter(Q(sender_id=agent_id) | Exists(received)), agent_id)
+    asked = Exchange.objects.filter(prompt=OuterRef("pk"), target_id=agent_id)
+    answered = Exchange.objects.filter(answer=OuterRef("pk"), caller_id=agent_id)
+    mine = Q(sender_id=agent_id) | Exists(received) | Exists(asked) | Exists(answered)
+    return View(Message.objects.filter(mine), agent_id)
 
 
 def views(who: Caller, as_slug: str | None = None) -> list[View]:

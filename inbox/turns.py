@@ -14,6 +14,7 @@ OPEN = (QUEUED, RUNNING)
 OUTCOMES = ("answered", "failed", "disabled", "draining", "retired")
 
 LEASE = 120  # seconds a runner has, unless it asks for another time; it extends for as long as it works
+LONGEST_NOTE = 2000  # characters of why one failed
 LONGEST_WAIT = 60  # seconds that a call may wait for an answer or for work
 LAPSED = "its runner did not answer before its lease ended"
 MOST_QUEUED = 1000  # prompts that wait for one agent
@@ -28,6 +29,7 @@ class Facts:
     state: str
     lease_key: str = ""
     lease_until: datetime | None = None
+    finished_at: datetime | None = None
 
 
 def lapsed(facts: Facts, now: datetime) -> bool:
@@ -44,6 +46,16 @@ def hand_in(facts: Facts, lease: str, now: datetime) -> str:
     ``lease_expired`` and ``foreign_lease`` refuse it."""
     if facts.lease_key != lease:
         return "foreign_lease"
-    if lapsed(facts, now):
-        return "lease_expired"
-    return "running" if facts.state == RUNNING else "finished"
+    if facts.state == RUNNING:
+        return "lease_expired" if lapsed(facts, now) else "running"
+    return "lease_expired" if facts.finished_at >= facts.lease_until else "finished"
+
+
+def remembered(sizes: list[int]) -> int:
+    """How many exchanges of these ``sizes``, newest first, a runner is told; the newest comes whatever its size."""
+    room = HISTORY_BYTES - sum(sizes[:1])
+    for count, size in enumerate(sizes[1:HISTORY], 1):
+        room -= size
+        if room < 0:
+            return count
+    return min(len(sizes), HISTORY)

@@ -1,14 +1,22 @@
 """A prompt and what came of it: the record of who asked whom what."""
 
+from __future__ import annotations
+
 from django.db import models
 from django.db.models import Q
 
 from inbox import turns
 from roster.models import Agent
 from roster.models.agent import choices
-from roster.models.base import KeptModel
+from roster.models.base import KeptModel, KeptQuerySet
 
 from .mail import Message
+
+
+class ExchangeQuerySet(KeptQuerySet):
+    def whole(self) -> ExchangeQuerySet:
+        """With all that is told of an exchange: both sides, what was asked and what was answered."""
+        return self.select_related("target__home_node", "caller", "prompt", "answer")
 
 
 class Exchange(KeptModel):
@@ -26,7 +34,7 @@ class Exchange(KeptModel):
     state = models.CharField(max_length=8, choices=choices(*turns.STATES), default=turns.QUEUED)
     outcome = models.CharField(max_length=8, blank=True, choices=choices("", *turns.OUTCOMES))
     answer = models.OneToOneField(Message, null=True, on_delete=models.PROTECT, related_name="answered")
-    note = models.CharField(max_length=2000, blank=True)
+    note = models.CharField(max_length=turns.LONGEST_NOTE, blank=True)
     disabled = models.JSONField(null=True)
     model_invoked = models.BooleanField(default=False)
     asked_at = models.DateTimeField()
@@ -35,6 +43,8 @@ class Exchange(KeptModel):
     lease_key = models.CharField(max_length=32, blank=True, db_index=True)
     lease_until = models.DateTimeField(null=True)
     session = models.CharField(max_length=200, blank=True)
+
+    objects = ExchangeQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -60,4 +70,4 @@ class Exchange(KeptModel):
 
     def facts(self) -> turns.Facts:
         """What its state depends on."""
-        return turns.Facts(self.state, self.lease_key, self.lease_until)
+        return turns.Facts(self.state, self.lease_key, self.lease_until, self.finished_at)

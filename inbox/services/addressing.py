@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 
 from inbox import access
 from inbox.letters import EVERYBODY
@@ -48,6 +49,24 @@ def foreseen(outgoing) -> tuple[dict[int, str], list[str]]:
     members = {name: -place for place, name in enumerate(sorted(_members(names - known.keys())), 1)}
     found = _recipients(outgoing, outgoing.sender, known | members)
     return {pk: how for pk, how in found.items() if pk > 0}, list(members)
+
+
+def asked(name: str, at: datetime, *, of_node: bool = False) -> tuple[int, bool]:
+    """The primary key of the agent ``name`` that a prompt is for, or of the node's own agent where ``of_node`` is set;
+    and whether it was entered for the prompt, since it had only a profile until now. Raises NotFound."""
+    if of_node:
+        key = Agent.objects.filter(slug=name, kind="node").values_list("pk", flat=True).first()
+        if key is None:
+            raise NotFound(f"No node has the id '{name[:80]}'.")
+        return key, False
+    known = _known({name})
+    if name in known:
+        return known[name], False
+    if not _members({name}):
+        raise NotFound(f"There is no agent {doubted(name[:80], hint(name))}.")
+    profiles = directory.at(directory.versions()[1]).by_slug
+    ((agent, is_new),) = registry.enter_members([profiles[name]], at)
+    return agent.pk, is_new
 
 
 def _known(names: set[str]) -> dict[str, int]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db import transaction
+from django.db.models import F
+
 from inbox import turns
 from inbox.models import Exchange
 from roster.models import Agent
@@ -16,7 +19,16 @@ def settle(agent: Agent, now: datetime) -> int:
     """Writes down what time has brought: an exchange whose runner's lease lapsed has failed. Returns how many did; the
     caller recounts."""
     lapsed = Exchange.objects.filter(target=agent, state=turns.RUNNING, lease_until__lte=now)
-    return lapsed.update(state=turns.FAILED, outcome="failed", note=turns.LAPSED, finished_at=now)
+    return lapsed.update(state=turns.FAILED, outcome="failed", note=turns.LAPSED, finished_at=F("lease_until"))
+
+
+@transaction.atomic
+def settle_queue(key: int, now: datetime) -> int:
+    """Settles the queue of the agent with the primary key ``key``, so that its next prompt can start (R150)."""
+    agent = Agent.objects.select_for_update(no_key=True).get(pk=key)
+    lapsed = settle(agent, now)
+    recount(agent)
+    return lapsed
 
 
 def answer_waiting(agent: Agent, now: datetime) -> int:

@@ -1,4 +1,5 @@
-"""The drain-ACK sweep: leases that lapsed, mail that expired, senders to be told, mail to be archived.
+"""The drain-ACK sweep: leases that lapsed, on mail and on prompts, mail that expired, senders to be told, mail to be
+archived.
 
 It takes the oldest due first, so many at a time, each inbox in a short transaction of its own; one that cannot be
 settled is counted and never stops the rest.
@@ -13,11 +14,12 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from inbox import rules
-from inbox.models import IS_UNTOLD, Delivery, Lease
+from inbox import rules, turns
+from inbox.models import IS_UNTOLD, Delivery, Exchange, Lease
 from roster.models import SweepRun
 from roster.services import sweeps
 
+from .exchanges import settle_queue
 from .settling import settle_inbox, tell_sender
 
 log = logging.getLogger(__name__)
@@ -40,6 +42,7 @@ def run(plan: Plan, now: datetime) -> SweepRun | None:
         return None
     with sweeps.ended(this, now):
         _each(this, _due_inboxes(plan.batch, now), lambda key: settle_inbox(key, now))
+        _each(this, _lapsed_queues(plan.batch, now), lambda key: settle_queue(key, now))
         _each(this, _untold(plan.batch), lambda seq: tell_sender(seq, now))
         this.edges += archive(now - plan.archive_after, now, plan.batch)
     return this
@@ -59,6 +62,12 @@ def _due_inboxes(batch: int, now: datetime) -> list[int]:
     lapsed = Lease.objects.filter(closed_at=None, until__lte=now).order_by("until")
     expired = Delivery.objects.filter(state=rules.WAITING, expires_at__lte=now).order_by("expires_at")
     return list(dict.fromkeys(_first(lapsed, "agent", batch) + _first(expired, "recipient", batch)))[:batch]
+
+
+def _lapsed_queues(batch: int, now: datetime) -> list[int]:
+    """The agents with a prompt whose runner's lease has lapsed."""
+    lapsed = Exchange.objects.filter(state=turns.RUNNING, lease_until__lte=now).order_by("lease_until")
+    return _first(lapsed, "target", batch)
 
 
 def _untold(batch: int) -> list[int]:
