@@ -46,6 +46,7 @@ async def lean(scope, receive, send) -> None:
         return  # the client left before it had said everything
     request = ASGIRequest(scope, io.BytesIO())
     request.received_at = received_at
+    request.receive = receive  # a call that waits hears from it that the client has left
     request._body = raw if isinstance(raw, bytes) else b""
     try:
         response = await _respond(request, raw)

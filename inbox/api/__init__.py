@@ -1,5 +1,5 @@
 """The inbox's calls, a file for each subject; ``agora_web.api`` mounts their routers."""
 
-from . import mail
+from . import mail, prompts
 
-ROUTERS = (mail.router,)
+ROUTERS = (mail.router, prompts.router)

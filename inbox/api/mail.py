@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -15,12 +14,12 @@ from inbox.queries import search
 from inbox.services import leases, looks, reading
 from inbox.services.sending import Outgoing, sends
 from roster import auth
-from roster.errors import Invalid
 from roster.offload import committed, in_database
 from roster.replies import known, reply
 
+from .headers import key, named
+
 router = Router(tags=["mail"])
-KEY = re.compile(r"[\x21-\x7e]{1,200}")
 Number = Annotated[int, Path(ge=1, le=2**63 - 1)]  # a message can have
 State = Literal["pending", "waiting", "leased", "acked", "dead", "archived", "all"]
 
@@ -29,7 +28,7 @@ State = Literal["pending", "waiting", "leased", "acked", "dead", "archived", "al
 async def post_message(request: HttpRequest, body: schemas.Send):
     """Says for each recipient how it was addressed, what became of the letter, and whether it can be reached. With an
     `Idempotency-Key` a repeated send gets the same answer and is stored once."""
-    outgoing = Outgoing(body.letter(), request.received_at, request.auth, _as(request), key=_key(request))
+    outgoing = Outgoing(body.letter(), request.received_at, request.auth, named(request), key=key(request))
     sent = await known(request, committed(sends.submit(outgoing)))
     return reply({"seq": sent.seq, "thread": sent.thread, "deliveries": sent.deliveries}, 201)
 
@@ -95,7 +94,7 @@ def _message(request: HttpRequest, seq: int) -> dict:
 
 def _seen(request: HttpRequest, seq: int, look: Callable[[access.View], Any]) -> Any:
     """What the first of the caller's views shows; a look at others' mail is audited. Raises NotFound."""
-    for view in access.views(request.auth, _as(request)):
+    for view in access.views(request.auth, named(request)):
         if found := look(view):
             if view.reader is None:
                 looks.audit_message(request.auth.name, seq, request.received_at)
@@ -106,7 +105,7 @@ def _seen(request: HttpRequest, seq: int, look: Callable[[access.View], Any]) ->
 @router.post("/messages/{seq}/read", auth=auth.reader, summary="Mark a message read in one's own inbox")
 async def post_read(request: HttpRequest, seq: Number, body: schemas.Nothing = schemas.Nothing()):
     """Nobody else can see it, and it is no ack."""
-    read_at = await in_database(reading.mark_read, request.auth, seq, request.received_at, _as(request))
+    read_at = await in_database(reading.mark_read, request.auth, seq, request.received_at, named(request))
     return reply({"seq": seq, "read_at": schemas.stamp(read_at)})
 
 
@@ -140,28 +139,17 @@ async def get_search(
 
 
 def _search(request: HttpRequest, q: str, slug: str, before: int | None, limit: int) -> dict:
-    key = _looked_into(request, slug).agent.pk if slug else access.reader(request.auth, _as(request))
-    return schemas.found(search.find(key, q, before=before, limit=limit))
+    agent = _looked_into(request, slug).agent.pk if slug else access.reader(request.auth, named(request))
+    return schemas.found(search.find(agent, q, before=before, limit=limit))
 
 
 def _looked_into(request: HttpRequest, slug: str) -> access.Box:
     """The inbox of ``slug``; a look into another's is remembered. Raises NotFound."""
-    box = access.box(request.auth, slug, _as(request))
+    box = access.box(request.auth, slug, named(request))
     if not box.own:
         looks.audit(request.auth.name, box.agent, request.received_at)
     return box
 
 
 def _hand(request: HttpRequest, slug: str) -> leases.Hand:
-    return leases.Hand(request.auth, slug, request.received_at, _as(request))
-
-
-def _as(request: HttpRequest) -> str | None:
-    return request.META.get("HTTP_AGORA_AGENT")
-
-
-def _key(request: HttpRequest) -> str | None:
-    key = request.META.get("HTTP_IDEMPOTENCY_KEY")
-    if key is not None and not KEY.fullmatch(key):
-        raise Invalid("Idempotency-Key", "is 1 to 200 printable ASCII characters without spaces")
-    return key
+    return leases.Hand(request.auth, slug, request.received_at, named(request))

@@ -26,7 +26,7 @@ PUBLIC = {
 }
 EXAMPLE = {"id": "echo", "slug": "echo", "secret": "none", "object_id": "1", "content_type_id": "1", "url": "nothing",
            "app_label": "roster", "pk": "1", "key": "none", "seq": "1", "box": "done", "name": "drain", "warning": "1", "template": "scribe",
-           "node": "alder"}  # fmt: skip
+           "node": "alder", "exchange": "1"}  # fmt: skip
 
 BODIES = {
     "/api/heartbeats": {"heartbeats": []},
@@ -45,10 +45,16 @@ BODIES = {
     "/api/agents/{id}/inbox/ack": {"seqs": [1]},
     "/api/agents/{id}/inbox/extend": {"lease": "none"},
     "/api/agents/{id}/inbox/release": {"lease": "none"},
+    "/api/nodes/{node}/prompt": {"body": "hello"},
+    "/api/agents/{id}/prompt": {"body": "hello"},
+    "/api/exchanges/{exchange}/answer": {"lease": "none", "body": "hello"},
+    "/api/exchanges/{exchange}/fail": {"lease": "none", "error": "no model"},
+    "/api/exchanges/{exchange}/extend": {"lease": "none"},
 }
-# Parts of an agent that for others are not there; and acts on an agent that take a permission, which it has not even on
+# Parts of an agent that for others are not there; what anybody may ask of it; and acts on an agent that take a permission, which it has not even on
 # itself: the last part of the call's path.
-PRIVATE = ("/inbox", "/memory")
+PRIVATE = ("/inbox", "/memory", "/queue", "/record")
+TO_ANYBODY = ("prompt",)
 BY_PERMISSION = ("engram", *employment.VERBS, *employment.SWITCHES)
 
 
@@ -60,10 +66,13 @@ def operations() -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, found in paths.items() for method in found]
 
 
-def where(path: str, slug: str = "echo", seq: int | str = 1, warning: int = 1) -> str:
-    """The address of the call at ``path`` about the agent ``slug``, the node of that name, the message or thread
-    ``seq``, or a ``warning``."""
-    named = {"{id}": slug, "{seq}": str(seq), "{warning}": str(warning), "{template}": "scribe", "{node}": slug}
+def where(
+    path: str, slug: str = "echo", seq: int | str = 1, warning: int = 1, exchange: int = 1, node: str | None = None
+) -> str:
+    """The address of the call at ``path`` about the agent ``slug``, the ``node`` (without it the one of that name), the
+    message or thread ``seq``, a ``warning``, or an ``exchange``."""
+    named = {"{id}": slug, "{seq}": str(seq), "{warning}": str(warning), "{template}": "scribe", "{node}": node or slug}
+    named["{exchange}"] = str(exchange)
     for name, value in named.items():
         path = path.replace(name, value)
     return path
@@ -71,6 +80,10 @@ def where(path: str, slug: str = "echo", seq: int | str = 1, warning: int = 1) -
 
 def is_private(path: str) -> bool:
     return any(part in path for part in PRIVATE)
+
+
+def to_anybody(path: str) -> bool:
+    return path.rpartition("/")[2] in TO_ANYBODY
 
 
 def by_permission(path: str) -> bool:

@@ -10,11 +10,13 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from inbox.models import Exchange
 from roster.models import Agent, Node
 from roster.offload import in_database
 from roster.services import switch
 from tests import make
 from tests.hubs import ROOT
+from tests.inbox import asking
 from tests.make import bearer
 from tests.web.calls import body_of, cells, operations, where
 from tests.web.conftest import Fleet
@@ -37,6 +39,8 @@ ABOUT = {
     "mail to an agent at home on another node": "bram",
     "everybody": "",
     "in its own name": "",
+    "a prompt to echo": "echo",
+    "a prompt to an agent at home on another node": "bram",
     "the token": "",
 }
 
@@ -57,6 +61,7 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
         method, path = call.strip("`").split()
         slug = ABOUT.get(about)
         seq, lease = await taken_mail(api, fleet, slug) if "{seq}" in path or "/inbox/" in path else (0, "")
+        exchange, lease = await handed_out(fleet, slug) if "{exchange}" in path else (0, lease)
         for kind, status in zip(Fleet.KINDS, expected, strict=True):
             by_name = path in BY_NAME or ("{seq}" in path and kind == "node")
             named = {"Agora-Agent": slug} if slug and by_name and (kind, slug) != ("agent", "echo") else {}
@@ -64,7 +69,7 @@ async def test_the_table_of_who_may_call_what_is_what_the_hub_does(api, fleet):
             warning = await in_database(warned, about_whom) if about == "a warned agent" else 0
             if about in NEW:
                 await in_database(NEW[about], about_whom)
-            call_of = method, where(path, about_whom, seq, warning)
+            call_of = method, where(path, about_whom, seq, warning, exchange)
             how = request(method, path, about_whom, seq, lease)
             answer = await api.request(*call_of, headers=bearer(fleet.kinds()[kind], **named), **how)
             assert answer.status_code == int(status), (call, about, kind, answer.text)
@@ -79,6 +84,18 @@ async def taken_mail(api, fleet, slug: str) -> tuple[int, str]:
     own = {"echo": fleet.agent, "bram": fleet.bram, "alder": fleet.node, "mira": fleet.manager}[slug]
     taken = await api.post(f"/api/agents/{slug}/inbox/drain", headers=bearer(own))
     return sent.json()["seq"], taken.json()["lease"]
+
+
+async def handed_out(fleet, slug: str) -> tuple[int, str]:
+    """A prompt that bram asked ``slug`` and that runs: its number and its lease."""
+    own = {"echo": fleet.agent, "bram": fleet.bram}[slug]
+
+    def handed():
+        asking.ask(fleet.bram, slug, timezone.now())
+        asking.claim(own, slug, timezone.now())
+        return Exchange.objects.filter(target__slug=slug, state="running").values_list("pk", "lease_key").get()
+
+    return await in_database(handed)
 
 
 def employee(slug: str) -> None:
@@ -124,6 +141,9 @@ def request(method: str, path: str, slug: str, seq: int, lease: str) -> dict:
         "/api/agents/{id}/inbox/ack": {"seqs": [seq], "lease": lease},
         "/api/agents/{id}/inbox/extend": {"lease": lease},
         "/api/agents/{id}/inbox/release": {"lease": lease},
+        "/api/exchanges/{exchange}/answer": {"lease": lease, "body": "hello"},
+        "/api/exchanges/{exchange}/fail": {"lease": lease, "error": "no model"},
+        "/api/exchanges/{exchange}/extend": {"lease": lease},
     }
     if path == "/api/search":
         return {"params": {"q": "hello"}}
@@ -164,6 +184,23 @@ async def test_every_field_that_the_mail_calls_give_is_described(api, fleet):
     assert all(each.is_success for each in answers)
     told = set().union(*(names(each.json()) for each in answers))
     assert len(told) > 35
+    assert sorted(name for name in told if not re.search(rf"[`\"{{ ]{name}[`\",}} ]", section)) == []
+
+
+async def test_every_field_that_the_prompt_calls_give_is_described(api, fleet):
+    section = TEXT.partition("\n## Prompts\n")[2].partition("\n## ")[0]
+    own, as_node = bearer(fleet.agent), bearer(fleet.node)
+    asked = await api.post("/api/nodes/alder/prompt", json={"body": "hello"}, headers=own)
+    await api.post("/api/nodes/alder/prompt", json={"body": "hello again"}, headers=own)
+    answers = [asked, await api.get("/api/exchanges/1", headers=own)]
+    for _ in range(2):
+        answers += [await api.post("/api/agents/alder/queue/claim", headers=as_node)]
+        word = {"lease": answers[-1].json()["lease"], "body": "hello"}
+        path = f"/api/exchanges/{answers[-1].json()['exchange']}/answer"
+        answers += [await api.post(path, json=word, headers=as_node)]
+    answers += [await api.get("/api/nodes/alder/record", headers=as_node)]
+    told = set().union(*(names(each.json()) for each in answers))
+    assert len(told) > 25
     assert sorted(name for name in told if not re.search(rf"[`\"{{ ]{name}[`\",}} ]", section)) == []
 
 
@@ -208,10 +245,10 @@ async def test_the_examples_work_as_they_stand(api, transactional_db, enrolment)
     assert len(lines) >= 9
     for line in lines:
         answer = await curl(api, Template(line).substitute(known))
-        assert answer.status_code in (200, 201), (line, answer.text)
+        assert answer.status_code in (200, 201, 202), (line, answer.text)
         told = answer.json()
         known |= {"TOKEN": told["token"]} if answer.request.method == "PUT" and "token" in told else {}
-        known |= {name.upper(): told[name] for name in ("seq", "lease", "warning") if told.get(name)}
+        known |= {name.upper(): told[name] for name in ("seq", "lease", "warning", "exchange") if told.get(name)}
 
 
 async def curl(api, line: str):

@@ -48,6 +48,15 @@ MOVES = {
     ("POST", "/api/templates/{template}/clone"): None,
     ("POST", "/api/violations"): None,
     ("POST", "/api/warnings/{warning}/withdraw"): None,
+    ("POST", "/api/agents/{id}/prompt"): "own_call",
+    ("POST", "/api/agents/{id}/queue/claim"): "own_call",
+    ("POST", "/api/exchanges/{exchange}/extend"): "own_call",
+    ("POST", "/api/exchanges/{exchange}/answer"): "own_call",
+    ("POST", "/api/nodes/{node}/prompt"): "own_call",
+    ("POST", "/api/exchanges/{exchange}/fail"): "own_call",
+    ("GET", "/api/exchanges/{exchange}"): None,
+    ("GET", "/api/agents/{id}/record"): None,
+    ("GET", "/api/nodes/{node}/record"): None,
     ("POST", "/api/agents/{id}/sign-off"): "own_call",
     ("DELETE", "/api/agents/{id}"): None,
 }
@@ -60,6 +69,11 @@ BODIES = {
     ("POST", "/api/agents/{id}/inbox/extend"): {"lease": "…"},  # that of the drain before it
     ("POST", "/api/agents/{id}/inbox/release"): {"lease": "…"},
     ("POST", "/api/agents/{id}/inbox/ack"): {"seqs": [1]},
+    ("POST", "/api/agents/{id}/prompt"): {"body": "hello"},
+    ("POST", "/api/nodes/{node}/prompt"): {"body": "hello"},
+    ("POST", "/api/exchanges/{exchange}/extend"): {"lease": "…"},  # that of the claim before it
+    ("POST", "/api/exchanges/{exchange}/answer"): {"lease": "…", "body": "hello"},
+    ("POST", "/api/exchanges/{exchange}/fail"): {"lease": "…", "error": "no model"},
 }
 REFUSED = {
     "/api/messages": {"to": "nobody", "body": "x"},
@@ -69,6 +83,9 @@ REFUSED = {
     "/api/agents/echo/inbox/extend": {"lease": "none"},
     "/api/agents/echo/inbox/release": {"lease": "none"},
 }
+
+
+MUST_SUCCEED = ("/inbox", "/messages", "/prompt", "/queue", "/exchanges")
 
 
 def seen(slug: str = "echo") -> tuple:
@@ -91,15 +108,22 @@ async def test_a_node_that_handles_an_agents_mail_speaks_for_it_P11(api, fleet):
 
 async def play(api, moves: dict, headers: dict) -> None:
     """Makes each call in order and holds echo's last_seen to the table."""
-    lease = None
+    lease = exchange = None
     for (method, path), source in moves.items():
+        if path.endswith("/fail"):  # of another prompt than the one that was answered
+            await api.post("/api/agents/echo/prompt", json={"body": "hello"}, headers=headers[path])
+            taken = (await api.post("/api/agents/echo/queue/claim", headers=headers[path])).json()
+            lease, exchange = taken["lease"], taken["exchange"]
         before = await in_database(seen)
         body = BODIES.get((method, path))
         if isinstance(body, dict) and "lease" in body:
             body = body | {"lease": lease}
-        answer = await api.request(method, where(path), json=body, headers=headers[path])
-        lease = answer.json().get("lease") or lease
-        assert answer.is_success or "/inbox" not in path and "/messages" not in path, (method, path, answer.text)
+        answer = await api.request(
+            method, where(path, exchange=exchange, node="alder"), json=body, headers=headers[path]
+        )
+        told = answer.json()
+        lease, exchange = told.get("lease") or lease, told.get("exchange") or exchange
+        assert answer.is_success or not any(part in path for part in MUST_SUCCEED), (method, path, answer.text)
         after = await in_database(seen)
         if source is None:
             assert after == before, (method, path)
