@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextInputWidget
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.http import HttpRequest
 from django.shortcuts import redirect
 
@@ -108,6 +109,16 @@ class ToolsField(forms.CharField):
         return self.to_python(initial) != self.to_python(data)
 
 
+class IdField(forms.ModelChoiceField):
+    """One of the rows of a ``model``, typed as its id: a fleet is too long to choose from."""
+
+    def __init__(self, model: type[models.Model], **kwargs):
+        told = {"invalid_choice": "Nobody has this id." if model is Agent else "There is none of this id."}
+        super().__init__(
+            model.objects.all(), to_field_name="slug", widget=AdminTextInputWidget, error_messages=told, **kwargs
+        )
+
+
 def caller(request: HttpRequest) -> access.Caller:
     """Who acts on a page of the admin."""
     agent = Agent.objects.filter(user=request.user).values_list("pk", flat=True).first()
@@ -115,11 +126,12 @@ def caller(request: HttpRequest) -> access.Caller:
 
 
 def valid(check: Callable[..., Any], *args, **kwargs) -> Any:
-    """What ``check`` returns; the admin's kind of error where it raises Invalid."""
+    """What ``check`` returns; the admin's kind of error where it refuses."""
     try:
         return check(*args, **kwargs)
-    except Invalid as why:
-        raise ValidationError(f"{why.problem[:1].upper()}{why.problem[1:]}.") from None
+    except HubError as why:
+        told = f"{why.problem[:1].upper()}{why.problem[1:]}." if isinstance(why, Invalid) else why.message
+        raise ValidationError(told) from None
 
 
 def legal_new_id(slug: str) -> str:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 
 from roster import clock
-from roster.errors import HubError
-from roster.models import Grant
+from roster.models import Agent, Grant
 from roster.services import grants
 
-from .base import KeptAdmin, OfOneAgent, caller
+from .base import IdField, KeptAdmin, OfOneAgent, caller, valid
 from .filters import ValidOrRevoked
 
 
 class GrantForm(forms.ModelForm):
+    agent = IdField(Agent, help_text="The id of an agent or a person.")
+
     def clean(self):
         told = super().clean()
-        try:
-            if told.get("agent") and told.get("permission"):
-                grants.check(told["agent"], told["permission"])
-        except HubError as why:
-            raise ValidationError(why.message) from None
+        if told.get("agent") and told.get("permission"):
+            valid(grants.check, told["agent"], told["permission"])
         return told
 
 
@@ -31,7 +28,6 @@ class GrantAdmin(OfOneAgent, KeptAdmin):
     about = "Permissions that somebody has by name: an agent, or a person beyond their role."
     form = GrantForm
     fields = ("agent", "permission")
-    autocomplete_fields = ("agent",)
     list_display = ("agent", "permission", "granted_by", "granted_at", "revoked_by", "revoked_at")
     list_filter = ("permission", ValidOrRevoked)
     list_select_related = ("agent",)

@@ -7,18 +7,23 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 
 from roster import clock, plans, tools
-from roster.models import AgentTemplate, SurgeRule
+from roster.models import Agent, AgentTemplate, Node, SurgeRule
 from roster.services import engrams, surge, templates
 
-from .base import OpenFormAdmin, ToolsField, caller, legal_new_id, valid
+from .base import IdField, OpenFormAdmin, ToolsField, caller, valid
 from .filters import StateFilter
 
 
 class TemplateForm(forms.ModelForm):
     tool_scope = ToolsField()
+    node = IdField(Node, required=False, help_text="Its id: where clones live unless one is asked for elsewhere.")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.initial["node"] = self.instance.node
 
     def clean_slug(self):
-        return legal_new_id(self.cleaned_data["slug"])
+        return valid(templates.free, self.cleaned_data["slug"])
 
     def clean_engram(self):
         return valid(engrams.checked, self.cleaned_data["engram"].replace("\r\n", "\n"))
@@ -36,7 +41,6 @@ class TemplateAdmin(OpenFormAdmin):
     about = "Blueprints and no agents: nobody can write to one. A clone is a real agent that drains when its life ends."
     form = TemplateForm
     fields = ("slug", *templates.COLUMNS)
-    autocomplete_fields = ("node",)
     list_display = ("slug", "display_name", "node", "max_sessions", "lifetime", "archived_at")
     list_filter = (InUseOrPutAway,)
     list_select_related = ("node",)
@@ -70,6 +74,9 @@ class TemplateAdmin(OpenFormAdmin):
 
 
 class SurgeForm(forms.ModelForm):
+    template = IdField(AgentTemplate, help_text="The id of the template that is cloned.")
+    agent = IdField(Agent, help_text="The id of the agent whose queue is watched.")
+
     def clean_agent(self):
         agent = self.cleaned_data["agent"]
         if agent.modality == "human":
@@ -85,7 +92,6 @@ class SurgeRuleAdmin(OpenFormAdmin):
     )
     form = SurgeForm
     fields = ("template", "agent", *surge.COLUMNS)
-    autocomplete_fields = ("template", "agent")
     list_display = ("template", "agent", *surge.COLUMNS, "lengths", "cloned_at")
     list_filter = ("active",)
     list_select_related = ("template", "agent")
@@ -103,6 +109,11 @@ class SurgeRuleAdmin(OpenFormAdmin):
 
     def get_fields(self, request, obj=None):
         return (*self.fields, "lengths", "cloned_at") if obj else self.fields
+
+    def get_form(self, request, obj=None, change=False, **kwargs):
+        if obj is not None:
+            kwargs["form"] = forms.ModelForm  # which agent and which template stay as they are
+        return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request, rule, form, change):
         surge.save_rule(caller(request), rule, clock.now())

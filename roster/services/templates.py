@@ -34,7 +34,7 @@ def save(
     access.require_role(who, "admin")
     old = AgentTemplate.objects.select_for_update(no_key=True).filter(pk=template.pk).first() if template.pk else None
     if old is None:
-        _free(template.slug)
+        free(template.slug)
         template.created_at, template.created_by = now, who.name
     engrams.checked(template.engram, "engram")
     template.tool_scope = tools.checked(template.tool_scope, usual)
@@ -47,12 +47,14 @@ def save(
     return template
 
 
-def _free(slug: str) -> None:
+def free(slug: str) -> str:
+    """``slug`` itself, if a new template can be called so. Raises Invalid, and Conflict where it is taken."""
     access.valid_slug(slug)
     if len(slug) > LONGEST_ID:
         raise Invalid("id", f"has {len(slug)} characters, {LONGEST_ID} at most: its clones' ids begin with it")
     if AgentTemplate.objects.filter(slug=slug).exists() or Agent.objects.filter(slug=slug).exists():
         raise access.taken(slug)
+    return slug
 
 
 def _bounded(lifetime: int) -> int:

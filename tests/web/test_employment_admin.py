@@ -26,7 +26,7 @@ from tests.web.test_admin import opened
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIBE = {"slug": "scribe", "display_name": "Scribe", "engram": "You keep the notes.", "tool_scope": "read, mail",
-          "max_sessions": "2", "node": "", "liveness_mode": "async", "lifetime": "3600"}  # fmt: skip
+          "max_sessions": "2", "node": "alder", "liveness_mode": "async", "lifetime": "3600"}  # fmt: skip
 
 
 @pytest.fixture
@@ -130,8 +130,10 @@ def test_a_look_into_a_memory_is_journaled_and_a_list_shows_no_text(boss):
 
 
 def test_a_template_is_made_edited_and_put_away_r106_p39(boss):
+    make.node("alder")
     assert boss.post("/admin/roster/agenttemplate/add/", SCRIBE).status_code == 302
     scribe = AgentTemplate.objects.get()
+    assert scribe.node.slug == "alder"
     assert (scribe.tool_scope, scribe.lifetime, scribe.created_by) == (["read", "mail"], 3600, "boss")
     page = f"/admin/roster/agenttemplate/{scribe.pk}/change/"
     assert boss.post(page, opened(boss, page) | {"lifetime": "7200"}).status_code == 302
@@ -146,32 +148,33 @@ def test_a_template_is_made_edited_and_put_away_r106_p39(boss):
 @pytest.mark.parametrize(
     ("more", "why"),
     [({"slug": "echo"}, "taken"), ({"lifetime": "59"}, "60"), ({"tool_scope": "Read it"}, "no tool"),
-     ({"max_sessions": "0"}, "1"), ({"engram": "x" * (64 * 1024 + 1)}, "65,536"), ({"slug": "x" * 49}, "48")],
+     ({"max_sessions": "0"}, "1"), ({"engram": "x" * (64 * 1024 + 1)}, "65,536"), ({"slug": "x" * 49}, "48"), ({"node": "nowhere"}, "none of this id")],
 )  # fmt: skip
 def test_a_template_that_cannot_be_is_refused_at_its_field(boss, more, why):
     make.agent("echo")
-    answer = boss.post("/admin/roster/agenttemplate/add/", SCRIBE | more, follow=True)
+    make.node("alder")
+    answer = boss.post("/admin/roster/agenttemplate/add/", SCRIBE | more)
     assert why in answer.content.decode() and not AgentTemplate.objects.exists()
 
 
 def test_a_surge_rule_is_made_and_edited_p39(boss):
-    agent, _ = make.agent("echo")
-    boss.post("/admin/roster/agenttemplate/add/", SCRIBE)
-    scribe = AgentTemplate.objects.get()
-    rule = {"template": scribe.pk, "agent": agent.pk, "above": "2", "samples": "3", "cooldown": "600", "most": "1",
+    make.agent("echo")
+    boss.post("/admin/roster/agenttemplate/add/", SCRIBE | {"node": ""})
+    rule = {"template": "scribe", "agent": "echo", "above": "2", "samples": "3", "cooldown": "600", "most": "1",
             "active": "on"}  # fmt: skip
     assert boss.post("/admin/roster/surgerule/add/", rule).status_code == 302
     page = f"/admin/roster/surgerule/{SurgeRule.objects.get().pk}/change/"
     assert boss.post(page, opened(boss, page) | {"most": "4"}).status_code == 302
     edited = told("surge_rule_edited")
     assert (edited.by, edited.agent.slug, edited.before["most"], edited.after["most"]) == ("boss", "echo", 1, 4)
-    person = make.person("mira").agent
-    answer = boss.post("/admin/roster/surgerule/add/", rule | {"agent": person.pk})
-    assert "no queue" in answer.content.decode() and SurgeRule.objects.count() == 1
+    make.person("mira")
+    for nobody, why in (("mira", "no queue"), ("no-one", "Nobody has this id"), ("a\0b", "Null characters")):
+        answer = boss.post("/admin/roster/surgerule/add/", rule | {"agent": nobody})
+        assert why in str(answer.context["errors"]) and SurgeRule.objects.count() == 1
 
 
 def test_a_rule_is_written_a_warning_withdrawn_and_a_grant_given_and_revoked_p39(boss):
-    agent, _ = make.agent("echo")
+    make.agent("echo")
     rule = {"slug": "review", "text": "Merge after a review.", "active": "on"}
     assert boss.post("/admin/roster/rule/add/", rule).status_code == 302
     assert (told("rule_edited").by, Rule.objects.get().text) == ("boss", "Merge after a review.")
@@ -182,7 +185,7 @@ def test_a_rule_is_written_a_warning_withdrawn_and_a_grant_given_and_revoked_p39
     assert (Warning.objects.get().withdrawn_by, told("warning_withdrawn").by) == ("boss", "boss")
     assert "It had been reviewed." in boss.get(page).content.decode()
     assert boss.post(page, {"reason": "Twice."}).status_code == 403
-    grant = {"agent": agent.pk, "permission": "hire"}
+    grant = {"agent": "echo", "permission": "hire"}
     assert boss.post("/admin/roster/grant/add/", grant).status_code == 302
     assert (told("granted").by, told("granted").after) == ("boss", {"permission": "hire"})
     assert "before" in boss.post("/admin/roster/grant/add/", grant).content.decode()
