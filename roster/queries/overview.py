@@ -123,5 +123,6 @@ def _twins(anomaly: Anomaly) -> str:
 
 def held_back(now: datetime, limit: int = 50) -> list[rows.Row]:
     """Those whose computed word is not live while their last recorded edge still says so."""
-    waiting = Agent.objects.annotate(word=presence_word(now)).filter(recorded=states.LIVE)
+    employed = Agent.objects.exclude(lifecycle=states.RETIRED)
+    waiting = employed.annotate(word=presence_word(now)).filter(recorded=states.LIVE)
     return select(waiting.exclude(word=states.LIVE).order_by("slug")[:limit], now)

@@ -27,7 +27,7 @@ class Limits:
 def holds(sweep: str, flips: int, now: datetime, limits: Limits) -> bool:
     """Whether ``sweep`` must hold back the ``flips`` edges that it found. Opens, keeps or closes the hold."""
     hold = Anomaly.objects.filter(kind=KIND, subject=sweep, closed_at=None).first()
-    live = Agent.objects.filter(recorded=states.LIVE).count()
+    live = Agent.objects.filter(recorded=states.LIVE).exclude(lifecycle=states.RETIRED).count()
     if flips < limits.least or flips <= limits.share * live:
         return _let_go(sweep, now, hold)
     if hold is None:

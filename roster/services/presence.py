@@ -107,11 +107,12 @@ class Work:
 
 
 def mark(agent: Agent, now: datetime) -> None:
-    """Opens or closes the anomaly of a silent always-on agent after an edge of its presence."""
-    if agent.recorded == states.SILENT:
-        anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
-    else:
+    """Opens or closes the anomaly of a silent always-on agent after an edge of its presence. Who is disabled or has
+    left raises no alarm (R145); one that was raised before stays until it is right again."""
+    if agent.recorded != states.SILENT:
         anomalies.close_anomaly("silent_always_on", agent.slug, now)
+    elif agent.enabled and agent.lifecycle != states.RETIRED:
+        anomalies.open_anomaly("silent_always_on", agent.slug, now, agent=agent, last_seen=agent.last_seen.isoformat())
 
 
 def mark_rivals(agent: Agent, now: datetime) -> None:

@@ -142,7 +142,7 @@ def record_edges(keys: list[int], now: datetime) -> int:
     mode = Profile.objects.filter(slug=OuterRef("slug")).values("liveness_mode")[:1]
     rows = Agent.objects.select_for_update(of=("self",), no_key=True).annotate(profile_mode=Subquery(mode))
     words, happenings, silent = {}, [], []
-    for agent in rows.filter(pk__in=keys).order_by("pk"):
+    for agent in rows.filter(pk__in=keys).exclude(lifecycle=states.RETIRED).order_by("pk"):
         found = states.presence(agent.facts(agent.profile_mode), now)
         if found.word in (states.LIVE, agent.recorded):
             continue
@@ -159,7 +159,7 @@ def record_edges(keys: list[int], now: datetime) -> int:
                 reason=found.reason,
             )  # fmt: skip
         )
-        if found.word == states.SILENT:
+        if found.word == states.SILENT and agent.enabled:
             silent.append(_silence(agent, now))
     if words:
         _settle(words, happenings, silent)

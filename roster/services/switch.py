@@ -10,7 +10,7 @@ from roster import access, employment, work
 from roster.errors import Invalid
 from roster.models import Agent
 
-from . import journal
+from . import journal, presence
 
 COLUMNS = ("enabled", "disabled_reason", "disabled_by", "disabled_at")
 LONGEST_REASON = 500  # characters
@@ -42,12 +42,14 @@ def disable(who: access.Caller, slug: str, reason: str, now: datetime) -> Agent:
 
 @transaction.atomic
 def enable(who: access.Caller, slug: str, now: datetime) -> Agent:
-    """Enables the agent ``slug`` again; nothing else of it changes (P38). Raises Forbidden, NotFound, Conflict."""
+    """Enables the agent ``slug`` again; nothing else of it changes (P38). One that went silent meanwhile is an anomaly
+    from now on. Raises Forbidden, NotFound, Conflict."""
     access.require(who, "disable")
     agent = access.employee(slug, employment.ENABLE)
     before = {"enabled": False, "by": agent.disabled_by, "reason": agent.disabled_reason}
     agent.enabled, agent.disabled_by, agent.disabled_at, agent.disabled_reason = True, "", None, ""
     agent.save(update_fields=COLUMNS)
+    presence.mark(agent, now)
     journal.write(
         journal.happened("enabled", who.name, now, agent=agent, before=before, after={"enabled": True}),
         changed=[agent.pk],

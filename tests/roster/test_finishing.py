@@ -7,15 +7,16 @@ from functools import partial
 import pytest
 
 from inbox.models import Delivery, Exchange
+from roster import queries
 from roster.models import Agent, Anomaly, Event
 from roster.services import lifecycle as verbs
-from roster.services import switch
+from roster.services import registry, sweeps, switch
 from tests import make
 from tests.inbox import post
 from tests.together import at_once
 
 from .fleet import TICK, hours, minutes, open_anomalies, seconds, shown, sweep_all
-from .staff import MANAGER, finish, hire, lifecycle, prompt, sweep
+from .staff import ADMIN, MANAGER, finish, hire, lifecycle, prompt, sweep
 
 
 @pytest.fixture
@@ -197,3 +198,18 @@ def test_no_message_is_lost_between_a_drain_and_its_end_p36(now, soak):
         assert set(found.values()) <= {"acked", "archived"}
         given_up = Delivery.objects.filter(recipient__slug=slug, state="archived")
         assert given_up.filter(dead_at=None).count() == given_up.filter(told=False).count() == 0
+
+
+def test_who_was_live_when_it_retired_is_counted_nowhere_afterwards(scribe, now):
+    """No edge of it waits to be recorded, it is none of the live, and an edit by an admin raises no alarm about it."""
+    make.agent("guard", now, liveness_mode="always-on", expected_interval=60)
+    for slug in ("scribe", "guard"):
+        verbs.force_retire(ADMIN, slug, "done", slug, now)
+    keys = list(Agent.objects.filter(lifecycle="retired").values_list("pk", flat=True))
+    later = now + hours(200)
+    assert {row.id for row in queries.held_back(later)} == {"mallory"}
+    assert len(keys) == 2 and sweeps.record_edges(keys, later) == 0
+    Agent.objects.filter(slug="guard").update(recorded="silent")
+    registry.edit(Agent.objects.get(slug="guard"), {"liveness_mode": "async"}, by="ada", now=later)
+    registry.edit(Agent.objects.get(slug="guard"), {"liveness_mode": "always-on"}, by="ada", now=later)
+    assert open_anomalies() == []

@@ -90,3 +90,14 @@ def test_twelve_letters_wait_after_every_graceful_act_f069(now, act):
     post.sweep(now + minutes(2))
     assert list(post.states("echo").values()) == ["waiting"] * 12
     assert Agent.objects.get(slug="echo").waiting == 12
+
+
+@pytest.mark.django_db
+def test_who_falls_silent_while_disabled_is_no_alarm_until_it_is_enabled_r145(now):
+    """The edge is told once, when it happens; a person is called once the agent is expected again."""
+    make.agent("guard", now, liveness_mode="always-on", expected_interval=60)
+    switch.disable(MANAGER, "guard", "a planned pause", now)
+    sweep(now + minutes(5))
+    assert edges("guard")[-1] == ("live", "silent") and open_anomalies() == []
+    switch.enable(MANAGER, "guard", now + minutes(60))
+    assert open_anomalies() == ["guard"] and len(edges("guard")) == 2
