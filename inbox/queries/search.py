@@ -14,7 +14,7 @@ from datetime import datetime
 
 from django.db.models import OuterRef, Subquery
 
-from inbox import letters, phrases
+from inbox import letters, phrases, rules
 from inbox.models import Delivery, Message
 
 from . import wordindex
@@ -106,15 +106,20 @@ def _above_next(agent: int, reached: int) -> int:
 
 
 def _own(agent: int, below: int) -> list[int]:
-    """The newest STRETCH messages below ``below`` that the agent sent or received."""
-    sent = Message.objects.filter(sender=agent, seq__lt=below).order_by("-seq").values_list("seq", flat=True)
+    """The newest STRETCH messages below ``below`` that the agent sent or received; prompts and answers are looked for in
+    the record."""
+    sent = (
+        Message.objects.filter(sender=agent, kind=rules.MAIL, seq__lt=below)
+        .order_by("-seq")
+        .values_list("seq", flat=True)
+    )
     received = Delivery.objects.filter(recipient=agent, message__lt=below).order_by("-message")
     received = received.values_list("message", flat=True)
     return sorted({*sent[:STRETCH], *received[:STRETCH]}, reverse=True)[:STRETCH]
 
 
 def _own_among(agent: int, seqs: list[int]) -> list[int]:
-    sent = Message.objects.filter(sender=agent, seq__in=seqs).values_list("seq", flat=True)
+    sent = Message.objects.filter(sender=agent, kind=rules.MAIL, seq__in=seqs).values_list("seq", flat=True)
     received = Delivery.objects.filter(recipient=agent, message__in=seqs).values_list("message", flat=True)
     return sorted({*sent, *received}, reverse=True)
 

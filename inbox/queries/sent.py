@@ -30,8 +30,10 @@ class SentHeader:
 
 
 def sent(agent: Agent, now: datetime, *, before: int, limit: int) -> tuple[list[SentHeader], int | None]:
-    """The messages that ``agent`` sent below number ``before``, and the cursor of the page after it."""
-    rows = list(Message.objects.filter(sender=agent, pk__lt=before).order_by("-pk").defer("body")[: limit + 1])
+    """The mail that ``agent`` sent below number ``before``, and the cursor of the page after it."""
+    rows = list(
+        Message.objects.filter(sender=agent, kind=rules.MAIL, pk__lt=before).order_by("-pk").defer("body")[: limit + 1]
+    )
     found = _lines([each.pk for each in rows[:limit]], now)
     headers = [
         SentHeader(each.seq, each.thread, each.subject, each.importance, each.sent_at, *found[each.pk])

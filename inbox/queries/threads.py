@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
 
 from inbox import rules
 from inbox.access import View
-from inbox.models import Delivery, Message
+from inbox.models import Delivery, Exchange, Message
 
 MOST_LINES = 500  # recipients told of one message
 TOGETHER = 64  # messages whose recipients are read at once
@@ -81,8 +81,18 @@ def thread_page(
 
 def _letters(messages: QuerySet[Message], reader: int | None, now: datetime) -> list[Letter]:
     found = list(messages.select_related("sender"))
-    rows = _rows([each.pk for each in found])
-    return [_letter(each, rows[each.pk], reader, now) for each in found]
+    rows, others = _rows([each.pk for each in found]), _other_sides(found)
+    return [_letter(each, rows[each.pk], reader, now, others.get(each.pk, ())) for each in found]
+
+
+def _other_sides(messages: list[Message]) -> dict[int, tuple[str, ...]]:
+    """By prompt and by answer whom it went to: these are in no inbox."""
+    of = [each.pk for each in messages if each.kind in (rules.PROMPT, rules.ANSWER)]
+    found = Exchange.objects.filter(Q(prompt__in=of) | Q(answer__in=of)) if of else Exchange.objects.none()
+    to = {}
+    for prompt, answer, target, caller in found.values_list("prompt", "answer", "target__slug", "caller__slug"):
+        to |= {prompt: (target,), answer: (caller,)}
+    return to
 
 
 def _rows(seqs: list[int]) -> dict[int, list[Delivery]]:
@@ -105,7 +115,7 @@ def _deliveries(**which) -> QuerySet[Delivery]:
     return Delivery.objects.filter(**which).select_related("recipient", "lease")
 
 
-def _letter(message: Message, rows: list[Delivery], reader: int | None, now: datetime) -> Letter:
+def _letter(message: Message, rows: list[Delivery], reader: int | None, now: datetime, to: tuple[str, ...]) -> Letter:
     rows = sorted(rows, key=lambda each: each.recipient.slug)
     knows_all = reader is None or reader == message.sender_id
     own = [each for each in rows if each.recipient_id == reader]
@@ -114,7 +124,7 @@ def _letter(message: Message, rows: list[Delivery], reader: int | None, now: dat
     others = _deliveries(message=message).count() - len(rows) if knows_all and len(rows) == MOST_LINES else 0
     return Letter(
         seq=message.seq, thread=message.thread, in_reply_to=message.in_reply_to_id, kind=message.kind,
-        sender=message.sender.slug if message.sender else None, to=tuple(dict.fromkeys(each.addressed_as for each in rows)),
+        sender=message.sender.slug if message.sender else None, to=to or tuple(dict.fromkeys(each.addressed_as for each in rows)),
         subject=message.subject, body=message.body, importance=message.importance, sent_at=message.sent_at,
         expires_at=message.expires_at, size=message.size, lines=lines, others=others,
     )  # fmt: skip

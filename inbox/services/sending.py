@@ -193,13 +193,13 @@ def _known_keys(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, str], tupl
 
 
 def _threads(aimed: list[tuple[Outgoing, Aim]]) -> dict[tuple[int, int], int | None]:
-    """By sender and the message it answers: the thread, where the sender may read that message. Nobody answers a
-    notice, whose thread is None here: behind it is only the hub, and a chain of answers has to end (P30). A missing message costs what a foreign one
+    """By sender and the message it answers: the thread, where the sender may read that message; prompts and answers are
+    no mail. Nobody answers a notice, whose thread is None here: behind it is only the hub, and a chain of answers has to end (P30). A missing message costs what a foreign one
     does (P61)."""
     parents = {each.letter.in_reply_to for each, _ in aimed if each.letter.in_reply_to is not None}
     if not parents:
         return {}
-    letters = Message.objects.filter(pk__in=parents)
+    letters = Message.objects.filter(pk__in=parents).exclude(kind__in=(rules.PROMPT, rules.ANSWER))
     found = letters.values_list("pk", "thread", "kind")
     threads = {seq: thread if kind == rules.MAIL else None for seq, thread, kind in found}
     wrote = letters.values_list("sender", "pk")
