@@ -66,6 +66,14 @@ async def wait(key: Key, seconds: float, receive: Receive) -> bool:
     return await _pollers.setdefault(asyncio.get_running_loop(), Poller()).wait(key, seconds, receive)
 
 
+async def gone(receive: Receive) -> bool:
+    """Whether the client, whose ASGI ``receive`` this is, has left by now."""
+    left = asyncio.ensure_future(_left(receive))
+    await asyncio.wait((left,), timeout=0)
+    left.cancel()
+    return left.done()
+
+
 async def _left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         """More of a body that was read already."""

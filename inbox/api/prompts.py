@@ -122,25 +122,25 @@ async def post_claim(
 ):
     """The runner's call. 204 where nothing may be run now; its headers say why, and how much of the cap is in use."""
     loop = asyncio.get_running_loop()
-    end, stays, now = loop.time() + wait, True, request.received_at
+    end, now = loop.time() + wait, request.received_at
     while True:
         hand = leases.Hand(request.auth, id, now, named(request))
-        agent, answer = await in_database(_claim, hand, lease_seconds, body.session or "")
-        if answer.status_code == 200 or loop.time() >= end:
-            return answer
-        stays = await waiting.wait((waiting.WORK, agent), end - loop.time(), request.receive)
-        if not stays:
-            return answer  # nobody hears it: what waits is left to another
+        claim = await in_database(running.claim, hand, lease_seconds, body.session or "")
+        if claim.turn and await waiting.gone(request.receive):
+            await in_database(running.give_back, claim.turn, clock.now())
+        if claim.turn or loop.time() >= end:
+            return _claimed(claim)
+        if not await waiting.wait((waiting.WORK, claim.agent.pk), end - loop.time(), request.receive):
+            return _claimed(claim)  # nobody hears it: what waits is left to another
         now = clock.now()
 
 
-def _claim(hand: leases.Hand, seconds: int, session: str) -> tuple[int, HttpResponse]:
-    claim = running.claim(hand, seconds, session)
+def _claimed(claim: running.Claim) -> HttpResponse:
     agent, turn = claim.agent, claim.turn
     if turn is None:
         headers = {"Agora-Cap": agent.max_sessions, "Agora-In-Use": agent.running, "Agora-State": claim.word}
-        return agent.pk, HttpResponse(status=204, headers=headers)
-    return agent.pk, reply(_turn(turn) | {"tools": tools.of(agent, plans.TOOLS)})
+        return HttpResponse(status=204, headers=headers)
+    return reply(_turn(turn) | {"tools": tools.of(agent, plans.TOOLS)})
 
 
 @router.post("/exchanges/{exchange}/answer", auth=auth.reader, summary="Answer a prompt")

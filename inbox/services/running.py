@@ -24,7 +24,7 @@ from roster.services import journal, presence
 from roster.services.rows import insert
 from roster.stamps import stamp
 
-from .exchanges import recount, settle
+from .exchanges import answer_waiting, recount, settle
 from .leases import Hand
 
 
@@ -72,6 +72,19 @@ def claim(hand: Hand, seconds: int = turns.LEASE, session: str = "") -> Claim:
     _seen(agent, hand.now)
     turn = Turn(exchange, engram(agent).text, _history(exchange, hand.now)) if exchange else None
     return Claim(agent, admission(agent, agent.running).word, turn)
+
+
+@transaction.atomic
+def give_back(turn: Turn, now: datetime) -> None:
+    """Lets a prompt wait again, in its place, whose runner had left before it was told of it: nothing has run. Where the
+    agent was disabled meanwhile it is answered with that, like all that wait."""
+    agent = Agent.objects.select_for_update(no_key=True).get(pk=turn.exchange.target_id)
+    held = Exchange.objects.filter(pk=turn.exchange.pk, state=turns.RUNNING, lease_key=turn.exchange.lease_key)
+    held.update(state=turns.QUEUED, started_at=None, model_invoked=False, lease_key="", lease_until=None, session="")
+    if agent.enabled:
+        recount(agent)
+    else:
+        answer_waiting(agent, now)
 
 
 def able(keys: Collection[int]) -> set[int]:

@@ -219,11 +219,10 @@ async def test_bad_input_is_refused_by_field_and_leaves_no_trace(call):
     assert not await in_database(lambda: Exchange.objects.exists())
 
 
-async def test_a_waiting_claim_whose_client_left_claims_nothing(call, tokens):
-    """The runner is killed while it waits. The prompt that comes then is left to the next one."""
+async def leaving_claim(token: str, leaves: asyncio.Event) -> None:
+    """A claim whose client hangs up when ``leaves`` is set."""
     from agora_web.routing import application
 
-    leaves = asyncio.Event()
     parts = [{"type": "http.request", "body": b"{}"}]
 
     async def receive():
@@ -236,10 +235,16 @@ async def test_a_waiting_claim_whose_client_left_claims_nothing(call, tokens):
         """Nobody is there."""
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json"),
-               (b"authorization", f"Bearer {tokens['alder']}".encode())]  # fmt: skip
+               (b"authorization", f"Bearer {token}".encode())]  # fmt: skip
     scope = {"type": "http", "method": "POST", "path": "/api/agents/alder/queue/claim", "query_string": b"wait=60",
              "headers": headers, "scheme": "http", "server": ("localhost", 80), "client": ("127.0.0.1", 1)}  # fmt: skip
-    task = asyncio.create_task(application(scope, receive, send))
+    await application(scope, receive, send)
+
+
+async def test_a_waiting_claim_whose_client_left_claims_nothing(call, tokens):
+    """The runner is killed while it waits. The prompt that comes then is left to the next one."""
+    leaves = asyncio.Event()
+    task = asyncio.create_task(leaving_claim(tokens["alder"], leaves))
     before = await in_database(lambda: Agent.objects.values_list("last_seen", flat=True).get(slug="alder"))
     while await in_database(lambda: Agent.objects.values_list("last_seen", flat=True).get(slug="alder")) == before:
         await asyncio.sleep(0.01)
@@ -248,3 +253,16 @@ async def test_a_waiting_claim_whose_client_left_claims_nothing(call, tokens):
     await call("scribe", "nodes/alder/prompt", {"body": "hello"})
     status, turn = await call("alder", "agents/alder/queue/claim?wait=5", {})
     assert (status, turn["prompt"]["body"]) == (200, "hello")
+
+
+async def test_a_claim_whose_client_left_at_the_last_moment_is_given_back_in_its_place(call, tokens):
+    """The runner was stopped while the prompt was handed out: it is not to fail by a lease that nobody holds."""
+    for body in ("first", "second"):
+        await call("scribe", "nodes/alder/prompt", {"body": body})
+    leaves = asyncio.Event()
+    leaves.set()
+    await asyncio.wait_for(leaving_claim(tokens["alder"], leaves), 5)
+    _, node = await call("vera", "nodes/alder/record")
+    assert [(each["state"], each["model_invoked"]) for each in node["exchanges"]] == [("queued", False)] * 2
+    status, turn = await call("alder", "agents/alder/queue/claim", {})
+    assert (status, turn["prompt"]["body"]) == (200, "first")

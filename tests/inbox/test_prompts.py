@@ -175,6 +175,16 @@ def test_the_sweep_fails_what_lapsed_and_the_roster_counts_it_r150(now, scribe, 
     assert asking.entry(one, now + hours(1)).finished_at == now + seconds(60)
 
 
+def test_what_is_given_back_to_a_disabled_agent_is_answered_and_what_has_ended_stays_r144(now, scribe, alder):
+    asking.ask(scribe, "alder", now)
+    turn = asking.turn(alder, "alder", now)
+    asking.disable("alder", now + seconds(1))
+    for later in (2, 3):
+        running.give_back(turn, now + seconds(later))
+        assert asking.states("alder") == [(turn.exchange.pk, "answered", "disabled")]
+    assert counts("alder") == (0, 0)
+
+
 def test_long_work_extends_its_lease_as_often_as_it_takes_f088(now, scribe, alder):
     """Forty minutes of work of a draining agent, which beats meanwhile: it stays draining and working, and leaves the
     fleet only once the work is handed in."""
