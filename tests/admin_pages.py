@@ -17,6 +17,11 @@ HISTORY = {  # as many rows as the hub has had days: nothing may depend on their
             "?q=agent-000007&by=boss", "?q=nobody-at-all", "?o=0", "?_facets=True"),
     "presenceedge": ("", "?p=200", "?q=agent-000777", "?q=nobody-at-all", "?until={day}", "?until=2000-01-01",
                      "?q=agent-000007&until={day}"),
+    "engramrevision": ("", "?q=agent-000777"),
+    "memoryentry": ("", "?q=agent-000777", "?q=nobody-at-all"),
+    "violation": ("", "?q=agent-000777"),
+    "warning": ("", "?q=agent-000777", "?state=standing"),
+    "grant": ("", "?permission=hire", "?q=agent-000777"),
     "token": ("?q=agent-000777", "?q=agora_a_000777", "?q=nobody-at-all"),
 }  # fmt: skip
 MAIL = {  # as many rows as the fleet has written letters: nothing may depend on their number
@@ -31,7 +36,8 @@ MAIL = {  # as many rows as the fleet has written letters: nothing may depend on
 }  # fmt: skip
 COMPLETION = "/admin/autocomplete/?app_label=roster&model_name=token&field_name=agent&term=agent-0007"
 OTHERS = ("/admin/", "/admin/auth/user/", "/admin/roster/sweeprun/", "/admin/roster/hubuptime/",
-          "/admin/roster/token/add/",          "/admin/roster/agent/add/")  # fmt: skip
+          "/admin/roster/token/add/", "/admin/roster/agent/add/", "/admin/roster/agenttemplate/", "/admin/roster/surgerule/add/",
+          "/admin/roster/rule/", "/admin/roster/grant/add/")  # fmt: skip
 
 
 def lists(of: dict[str, tuple[str, ...]], room: str = "roster", **more: str) -> list[str]:

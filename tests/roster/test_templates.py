@@ -108,6 +108,17 @@ def test_a_lifetime_out_of_range_is_refused(scribe, now, lifetime):
     assert refusal.value.detail["field"] == "lifetime" and not Agent.objects.filter(kind="employee").exists()
 
 
+@pytest.mark.parametrize(
+    ("columns", "field"),
+    [({"lifetime": 59}, "lifetime"), ({"engram": "x" * 65_537}, "engram"), ({"tool_scope": ["No"]}, "tools"),
+     ({"slug": "x" * 49}, "id")],
+)  # fmt: skip
+def test_a_template_that_could_not_be_cloned_is_not_stored(now, columns, field):
+    with pytest.raises(Invalid) as refusal:
+        templates.save(ADA, AgentTemplate(**{"slug": "scribe", "lifetime": 3600} | columns), plans.TOOLS, now)
+    assert refusal.value.detail["field"] == field and not AgentTemplate.objects.exists()
+
+
 def test_what_cannot_be_cloned_is_told(alder, now):
     template(now, "homeless")
     with pytest.raises(Invalid) as refusal:
