@@ -55,6 +55,7 @@ def test_a_hub_that_has_just_started_has_swept_by_itself(sturdy):
         ("employment",),
         ("expire_ephemeral",),
         ("presence_hours",),
+        ("surge",),
         ("sweep_watch",),
     ]
     wait_until(lambda: rows(sturdy, names) == every, 20, "the first sweeps")
