@@ -33,6 +33,7 @@ MAIL = {  # as many rows as the fleet has written letters: nothing may depend on
                  "?of=nobody-at-all", "?state=dead", "?state=waiting", "?state=leased", "?of=agent-000000&state=dead",
                  "?of=agent-000000&state=archived", "?message=77", "?message=9999999999"),
     "mailgroup": ("", "?q=ops"),
+    "exchange": ("", "?target=agent-000000", "?caller=agent-000077", "?state=queued", "?target=nobody-at-all"),
 }  # fmt: skip
 COMPLETION = "/admin/autocomplete/?app_label=roster&model_name=token&field_name=agent&term=agent-0007"
 OTHERS = ("/admin/", "/admin/auth/user/", "/admin/roster/sweeprun/", "/admin/roster/hubuptime/",

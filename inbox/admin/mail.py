@@ -45,6 +45,11 @@ def link_to_list(what: str, model: str, asked: type[Numbered], seq: int) -> str:
     return format_html('<a href="{}?{}={}">{}</a>', address, asked.parameter, seq, what)
 
 
+def preformatted(body: str) -> str:
+    lines = "\n".join(visible(line.expandtabs(4)) for line in body.splitlines())
+    return format_html('<pre class="letter"><bdi>{}</bdi></pre>', lines)
+
+
 class MailList(KeyList):
     """The newest first, in no other order, and without what is inside."""
 
@@ -139,8 +144,7 @@ class MessageAdmin(MailAdmin):
 
     @admin.display(description="body")
     def text(self, message):
-        lines = "\n".join(visible(line.expandtabs(4)) for line in message.body.splitlines())
-        return format_html('<pre class="letter"><bdi>{}</bdi></pre>', lines)
+        return preformatted(message.body)
 
 
 class PutAwayForm(OnePageActionForm):
