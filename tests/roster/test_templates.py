@@ -338,3 +338,34 @@ async def test_templates_and_clones_over_http_r106_r114(api, transactional_db):
     mail = {"to": "scribe", "body": "hello"}
     assert (await api.post("/api/messages", json=mail, headers=echo)).json()["error"]["code"] == "unknown_recipient"
     assert (await api.post("/api/agents/scribe/prompt", json={"body": "hi"}, headers=echo)).status_code == 404
+
+
+async def test_each_prompt_is_handed_out_with_the_engram_and_the_tools_of_now_r139_r114(api, transactional_db):
+    """A clone, asked twice; between the two an admin edits its engram and narrows its template."""
+    from roster.offload import in_database
+
+    node = make.bearer((await in_database(make.node, "alder"))[2])
+    ada = make.bearer(await in_database(make.person_token, "ada", "admin"))
+    wanted = {"id": "scribe", "node": "alder", "engram": "Keep the notes.", "tools": ["read", "mail"]}
+    assert (await api.post("/api/templates", json=wanted, headers=ada)).status_code == 201
+    made = (await api.post("/api/templates/scribe/clone", headers=ada)).json()
+    own = make.bearer(made["token"])
+    await api.post("/api/agents/scribe-1/workspace", json={"state": "ready"}, headers=node)
+
+    async def turn() -> tuple[str, list[str]]:
+        await api.post("/api/agents/scribe-1/prompt", json={"body": "What is new?"}, headers=ada)
+        given = (await api.post("/api/agents/scribe-1/queue/claim", headers=own)).json()
+        done = {"lease": given["lease"], "body": "Nothing."}
+        assert (await api.post(f"/api/exchanges/{given['exchange']}/answer", json=done, headers=own)).status_code == 200
+        return given["engram"], given["tools"]
+
+    assert await turn() == ("Keep the notes.", ["read", "mail"])
+    await api.put("/api/agents/scribe-1/engram", json={"text": "Write poems."}, headers=ada)
+    await in_database(narrow)
+    assert await turn() == ("Write poems.", ["read"])
+
+
+def narrow() -> None:
+    scribe = AgentTemplate.objects.get(slug="scribe")
+    scribe.tool_scope = ["read"]
+    templates.save(ADA, scribe, plans.TOOLS, scribe.created_at, ["tool_scope"])
