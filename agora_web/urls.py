@@ -14,6 +14,7 @@ urlpatterns = [
     path("admin/login/", signing.admin_sign_in),
     path("admin/", admin.site.urls),
     path("inbox/", include("inbox.urls")),
+    path("nodes/", include("inbox.node_urls")),
     path("", include("roster.urls")),
 ]
 
