@@ -16,7 +16,7 @@ from agora_web.schedule import BEAT_SCHEDULE, InMemoryScheduler
 from inbox.services import sweeping
 from roster import plans, queries
 from roster.models import Agent, SweepRun
-from roster.services import finishing, sweeps
+from roster.services import finishing, surge, sweeps
 from roster.services import hours as hourly
 from tests import make
 
@@ -100,16 +100,18 @@ def test_a_tick_that_nobody_took_in_time_is_not_made_up_for_F018():
     """Each task expires with its period, so a queue never holds more than one of a kind."""
     assert set(BEAT_SCHEDULE) == {
         "dormancy_and_silence", "expire_ephemeral", "presence_hours", "sweep_watch", "drain_ack", "employment",
+        "surge",
     }  # fmt: skip
     for entry in BEAT_SCHEDULE.values():
         assert entry["options"]["expires"] == entry["schedule"].total_seconds() > 0
 
 
 def test_the_periods_and_leases_are_those_of_the_design_F141():
-    """The effective values, not only the settings: ticks of 300, 60, 300, 60, 3 and 5 s, and a lease of at least three
+    """The effective values, not only the settings: ticks of 300, 60, 300, 60, 3, 5 and 60 s, and a lease of at least three
     ticks. Mail that lapsed is back within 5 s of its lease's end, so its tick is shorter (P20)."""
     assert {name: period.total_seconds() for name, period in plans.PERIODS.items()} == {
         sweeps.DORMANCY: 300, sweeps.EXPIRY: 60, hourly.NAME: 300, sweeps.WATCH: 60, sweeping.NAME: 3, finishing.NAME: 5,
+        surge.NAME: 60,
     }  # fmt: skip
     assert sweeps.LEASE_PERIODS >= 3
     assert queries.late_after(plans.PERIODS[sweeping.NAME]) == timedelta(seconds=30)  # not at the first three that miss
