@@ -69,7 +69,9 @@ class Runner:
         self._outage.is_over()
         self._pace.after_success()
         self._claimed = True
-        if turn is None and not self._stopping.asked:
+        if turn:
+            self._state = "open"
+        elif not self._stopping.asked:
             self._say_state(answer.headers.get("Agora-State"))
             if answer.took < 1:
                 self._stopping.wait(PAUSE)

@@ -243,17 +243,17 @@ def test_a_refusal_of_the_first_claim_is_a_mistake_and_a_later_one_is_outlived(r
     assert [body["body"] for _, body in handed_in(desk, kit, 2)] == ["one", "two"]
 
 
-def test_a_disabled_agent_says_so_once_and_is_not_asked_without_a_pause(run, hub, desk, kit):
+def test_a_disabled_agent_says_so_once_each_time_and_is_not_asked_without_a_pause(run, hub, desk, kit):
     disabled = (204, b"", {"Agora-State": "disabled"})
-    desk.claims(disabled, disabled, (200, desk._claim))
+    desk.claims(disabled, disabled, (200, desk._claim), disabled)
     desk.ask("print('enabled again')")
     process = run()
-    handed_in(desk, kit)
+    kit.until(lambda: len(hub.to(desk.path)) == 4, "the claim after the prompt")
     first, second, third = (call.at for call in hub.to(desk.path)[:3])
     assert second - first >= 2 and third - second >= 2
-    word, answered, *_ = end(process)
-    assert word == "echo is disabled: the hub answers its prompts, none is run here until it is enabled"
-    assert answered.startswith("exchange 1 from mira: answered")
+    lines = [process.stderr.readline().removeprefix("agora: ").strip() for _ in range(3)]
+    assert lines[0] == lines[2] == "echo is disabled: the hub answers its prompts, none is run here until it is enabled"
+    assert lines[1].startswith("exchange 1 from mira: answered")
 
 
 def test_mail_that_was_kept_goes_along_with_its_beats(agora, run, desk, post, kit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests import hubs
@@ -55,3 +56,15 @@ class Runner:
     @staticmethod
     def _line(*words: str) -> list[str]:
         return [sys.executable, "-m", "agora_node", *words]
+
+
+@contextmanager
+def enrolled(hub: hubs.Hub, slug: str, folder: Path):
+    """A runner that is logged in with the token of a new node, and gone afterwards."""
+    with hub.client() as admin:
+        token = admin.post("/api/nodes", json={"slug": slug}).raise_for_status().json()["token"]
+    runner = Runner(folder / slug, hub.url, token)
+    try:
+        yield runner
+    finally:
+        runner.close()

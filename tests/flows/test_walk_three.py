@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 
-from tests.flows.running import Runner
+from tests.flows.running import enrolled
 from tests.services import wait_until
 
 
@@ -27,22 +27,6 @@ def asker(hub):
         each.close()
 
 
-@pytest.fixture
-def node(hub, tmp_path):
-    """Enrols a node and returns a runner logged in with its token."""
-    runners = []
-
-    def enrol(slug: str) -> Runner:
-        with hub.client() as admin:
-            token = admin.post("/api/nodes", json={"slug": slug}).raise_for_status().json()["token"]
-        runners.append(Runner(tmp_path / slug, hub.url, token))
-        return runners[-1]
-
-    yield enrol
-    for each in runners:
-        each.close()
-
-
 def ask(client: httpx.Client, node: str, body: str, wait: int = 0) -> dict:
     return client.post(f"/api/nodes/{node}/prompt?wait={wait}", json={"body": body}).raise_for_status().json()
 
@@ -57,10 +41,9 @@ def became(client: httpx.Client, exchange: int, state: str, wait: int = 30) -> d
     return wait_until(look, wait, f"{state} of exchange {exchange}")
 
 
-def test_disable_answers_what_waits_spares_what_runs_and_enable_lets_the_next_run_s7_s8(hub, asker, node):
+def test_disable_answers_what_waits_spares_what_runs_and_enable_lets_the_next_run_s7_s8(hub, asker, tmp_path):
     echo, delta = asker("walker-echo"), asker("walker-delta")
-    runner = node("walk-alder")
-    with hub.client() as admin:
+    with hub.client() as admin, enrolled(hub, "walk-alder", tmp_path) as runner:
         admin.put("/api/agents/walk-alder/engram", json={"text": "Be brief."}).raise_for_status()
         process = runner.start()
         first = ask(echo, "walk-alder", "what runs here?", wait=30)
@@ -112,18 +95,18 @@ def test_disable_answers_what_waits_spares_what_runs_and_enable_lets_the_next_ru
     ]
 
 
-def test_a_command_and_a_runner_that_die_fail_what_they_ran_and_the_next_starts_r150(asker, node):
+def test_a_command_and_a_runner_that_die_fail_what_they_ran_and_the_next_starts_r150(hub, asker, tmp_path):
     echo = asker("walker-fox")
-    runner = node("walk-birch")
-    process = runner.start("--lease", "2s")
-    died = ask(echo, "walk-birch", "die", wait=30)
-    assert (died["outcome"], died["error"]) == ("failed", "it was ended by SIGKILL")
-    left = ask(echo, "walk-birch", "wait for ever")["exchange"]
-    next_one = ask(echo, "walk-birch", "still there?")["exchange"]
-    became(echo, left, "running")
-    process.kill()
-    process.wait(10)
-    runner.start()
-    assert became(echo, next_one, "answered")["outcome"] == "answered"
-    lost = became(echo, left, "failed")
-    assert "did not answer before its lease ended" in lost["error"]
+    with enrolled(hub, "walk-birch", tmp_path) as runner:
+        process = runner.start("--lease", "2s")
+        died = ask(echo, "walk-birch", "die", wait=30)
+        assert (died["outcome"], died["error"]) == ("failed", "it was ended by SIGKILL")
+        left = ask(echo, "walk-birch", "wait for ever")["exchange"]
+        next_one = ask(echo, "walk-birch", "still there?")["exchange"]
+        became(echo, left, "running")
+        process.kill()
+        process.wait(10)
+        runner.start()
+        assert became(echo, next_one, "answered")["outcome"] == "answered"
+        lost = became(echo, left, "failed")
+        assert "did not answer before its lease ended" in lost["error"]
