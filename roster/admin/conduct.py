@@ -33,7 +33,9 @@ class RuleAdmin(OpenFormAdmin):
         return ("slug",) if obj else ()
 
     def save_model(self, request, rule, form, change):
-        conduct.save_rule(rule, by=request.user.username, now=clock.now())
+        columns = form.changed_data if change else conduct.COLUMNS
+        if columns:
+            conduct.save_rule(rule, by=request.user.username, now=clock.now(), columns=columns)
 
 
 @admin.register(Violation)

@@ -56,7 +56,7 @@ class TemplateAdmin(OpenFormAdmin):
         return (*self.fields, "archived_at", "created_at", "created_by") if obj else self.fields
 
     def save_model(self, request, template, form, change):
-        columns = [name for name in form.changed_data if name in templates.COLUMNS] if change else templates.COLUMNS
+        columns = form.changed_data if change else templates.COLUMNS
         templates.save(caller(request), template, plans.TOOLS, clock.now(), columns)
 
     @admin.action(description="Put away: nothing is cloned from it any more", permissions=["change"])
@@ -116,4 +116,6 @@ class SurgeRuleAdmin(OpenFormAdmin):
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request, rule, form, change):
-        surge.save_rule(caller(request), rule, clock.now())
+        columns = form.changed_data if change else surge.COLUMNS
+        if columns:
+            surge.save_rule(caller(request), rule, clock.now(), columns)

@@ -3,6 +3,7 @@ a person. The subject is the agent, whichever of its sessions did it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -168,11 +169,11 @@ def review_all(now: datetime, age: timedelta) -> None:
 
 
 @transaction.atomic
-def save_rule(rule: Rule, *, by: str, now: datetime) -> Rule:
-    """Stores a new rule, or the text of one that is there and whether it is in force."""
-    old = Rule.objects.filter(pk=rule.pk).values(*COLUMNS).first() if rule.pk else None
-    rule.save(update_fields=COLUMNS if old else None)
-    after = {"rule": rule.slug} | {name: getattr(rule, name) for name in COLUMNS}
+def save_rule(rule: Rule, *, by: str, now: datetime, columns: Collection[str] = COLUMNS) -> Rule:
+    """Stores a new rule, or the ``columns`` of one that is there: its text and whether it is in force."""
+    old = Rule.objects.filter(pk=rule.pk).values(*columns).first() if rule.pk else None
+    rule.save(update_fields=columns if old else None)
+    after = {"rule": rule.slug} | {name: getattr(rule, name) for name in columns}
     before = {"rule": rule.slug} | old if old else None
     journal.write(journal.happened("rule_edited", by, now, before=before, after=after))
     return rule

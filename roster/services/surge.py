@@ -7,6 +7,7 @@ rule, so each clone is a deliberate act, told with its cause.
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -97,14 +98,14 @@ def clone(key: int, cause: int, now: datetime) -> Agent:
 
 
 @transaction.atomic
-def save_rule(who: access.Caller, rule: SurgeRule, now: datetime) -> SurgeRule:
-    """Stores a new rule, or the COLUMNS of one that is there; its samples begin anew. Needs an admin."""
+def save_rule(who: access.Caller, rule: SurgeRule, now: datetime, columns: Collection[str] = COLUMNS) -> SurgeRule:
+    """Stores a new rule, or the ``columns`` of one that is there; its samples begin anew. Needs an admin."""
     access.require_role(who, "admin")
-    old = SurgeRule.objects.filter(pk=rule.pk).values(*COLUMNS).first() if rule.pk else None
+    old = SurgeRule.objects.filter(pk=rule.pk).values(*columns).first() if rule.pk else None
     rule.seen = []
-    rule.save(update_fields=[*COLUMNS, "seen"] if old else None)
+    rule.save(update_fields=[*columns, "seen"] if old else None)
     named = {"template": rule.template.slug}
-    after = named | {name: getattr(rule, name) for name in COLUMNS}
+    after = named | {name: getattr(rule, name) for name in columns}
     edited = journal.happened(
         "surge_rule_edited", who.name, now, agent=rule.agent, before=named | old if old else None, after=after
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -24,7 +24,7 @@ def save(
     template: AgentTemplate,
     usual: tools.Usual,
     now: datetime,
-    columns: Iterable[str] = COLUMNS,
+    columns: Collection[str] = COLUMNS,
 ) -> AgentTemplate:
     """Stores a new template, or the ``columns`` of one that is there; what is cloned from now on follows it, and no
     clone may use more tools than it allows.
@@ -63,7 +63,7 @@ def _bounded(lifetime: int) -> int:
     return lifetime
 
 
-def _told(template: AgentTemplate, columns: Iterable[str]) -> dict:
+def _told(template: AgentTemplate, columns: Collection[str]) -> dict:
     """The ``columns`` as the journal keeps them, which everybody reads: the engram by its length alone."""
     told = {name: getattr(template, name) for name in columns}
     if "node" in told:

@@ -167,6 +167,11 @@ def test_a_surge_rule_is_made_and_edited_p39(boss):
     assert boss.post(page, opened(boss, page) | {"most": "4"}).status_code == 302
     edited = told("surge_rule_edited")
     assert (edited.by, edited.agent.slug, edited.before["most"], edited.after["most"]) == ("boss", "echo", 1, 4)
+    first, second = opened(boss, page), opened(boss, page)
+    boss.post(page, first | {"most": "7"})
+    boss.post(page, second | {"above": "9"})
+    kept = SurgeRule.objects.get()
+    assert (kept.most, kept.above) == (7, 9), "two who edit at once keep each other's changes"
     make.person("mira")
     for nobody, why in (("mira", "no queue"), ("no-one", "Nobody has this id"), ("a\0b", "Null characters")):
         answer = boss.post("/admin/roster/surgerule/add/", rule | {"agent": nobody})
