@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import ConfigDict, Field
 
 from roster import access, auth
+from roster.errors import NotFound
 from roster.offload import in_database
 from roster.queries import employment
 from roster.replies import reply
@@ -50,7 +51,7 @@ def _read_engram(request: HttpRequest, slug: str, revision: int | None) -> dict:
     agent, _ = access.inner(request.auth, slug, "viewer", _as(request))
     found = employment.engram(agent, revision)
     if found is None:
-        raise access.NotFound(f"The engram of {agent.slug} has no revision {revision}.")
+        raise NotFound(f"The engram of {agent.slug} has no revision {revision}.")
     return _engram(found)
 
 

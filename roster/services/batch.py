@@ -11,7 +11,7 @@ from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, When
 from django.db.models.expressions import RawSQL
 
 from roster import access, beats, states
-from roster.errors import Forbidden, HubError
+from roster.errors import Forbidden, HubError, NotRegistered
 from roster.models import Agent, Profile
 
 from . import presence
@@ -69,7 +69,7 @@ def _sort(node_id: int, wanted: dict[str, Entry], now: datetime):
         else:
             newsy.append(pk)
     found = {slug: known.get(slug, False) for slug in wanted}
-    return steady, newsy, {slug: why or access.NotRegistered() for slug, why in found.items() if why is not None}
+    return steady, newsy, {slug: why or NotRegistered() for slug, why in found.items() if why is not None}
 
 
 def _rows(slugs: list[str], now: datetime):

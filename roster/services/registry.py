@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from roster import access, beats, directory, heard, states
+from roster.errors import NotRegistered
 from roster.models import Agent, Profile
 
 from . import journal, presence, rows, tokens
@@ -24,7 +25,7 @@ def register(who: access.Caller, slug: str, said: beats.Said, now: datetime) -> 
     """
     if who.kind != "enrolment":
         if who.kind != "person":
-            raise access.NotRegistered()
+            raise NotRegistered()
         access.require_role(who, "manager")
     access.valid_slug(slug)
     try:
