@@ -48,7 +48,7 @@ WALKS = {
         "consumers.py", "live.js"],
     2: ["lean.py", "auth.py", "api/mail.py", "letters.py", "sending.py", "addressing.py", "boxes.py", "receipts.py", "models/mail.py",
         "queries/box.py", "leases.py", "settling.py", "rules.py"],
-    3: ["views/employment.py", "switch.py", "access.py", "roster/employment.py", "work.py", "port.py", "exchanges.py", "running.py",
+    3: ["views/employment.py", "switch.py", "roster/access/", "roster/employment.py", "work.py", "port.py", "exchanges.py", "running.py",
         "waiting.py", "prompting.py", "models/exchange.py", "turns.py", "run_node.py"],
 }  # fmt: skip
 
