@@ -10,8 +10,9 @@ from roster import access, plans, states, tools
 from roster.errors import Conflict, Forbidden, Invalid, NotFound, Retired
 from roster.models import Agent, AgentTemplate, Event, Node, SurgeRule, SweepRun
 from roster.queries.employment import engram
-from roster.services import conduct, finishing, grants, hiring, surge, templates
+from roster.services import conduct, finishing, grants, hiring, surge, templates, tokens
 from tests import make
+from tests.inbox import asking
 from tests.roster.fleet import hours, listed, minutes, seconds, shown
 from tests.together import at_once
 
@@ -253,8 +254,8 @@ def test_a_surge_rests_for_its_cooldown_and_ends_at_its_maximum_r111(rule, now):
     assert clones() == ["scribe-1", "scribe-2", "scribe-3"]
 
 
-def test_two_beat_workers_make_one_clone_s12_r112(rule, now):
-    """Each look is made twice at once, and once more two seconds later. What then becomes of the clone is F159."""
+def test_two_beat_workers_take_one_sample_a_look_r112(rule, now):
+    """Each look is made twice at once, and once more two seconds later."""
     for n, queued in enumerate((3, 4, 5, 6)):
         Agent.objects.filter(slug="echo").update(queued=queued)
         at = now + n * MINUTE
@@ -263,6 +264,38 @@ def test_two_beat_workers_make_one_clone_s12_r112(rule, now):
     assert clones() == ["scribe-1"]
     assert Event.objects.filter(kind="surge").count() == 1
     assert SurgeRule.objects.get().seen == [4, 5, 6], "each look is one sample"
+
+
+def test_a_growing_queue_brings_one_clone_that_works_drains_while_busy_and_stays_known_s12(rule, now):
+    """Prompts are asked for real; two beat workers look each minute."""
+    asker = make.agent("ada", now)[1]
+    for n, wait in enumerate((3, 1, 1)):
+        at = now + n * MINUTE
+        for _ in range(wait):
+            asking.ask(asker, "echo", at)
+        at_once(lambda at=at: surge.run(MINUTE, at), lambda at=at: surge.run(MINUTE, at + seconds(1)))
+    assert clones() == ["scribe-1"]
+    agent = Agent.objects.get(slug="scribe-1")
+    raw = tokens.issue("agent", by="ada", now=now, agent=agent)
+    ready(agent, now + minutes(3))
+
+    end = agent.expires_at
+    asking.ask(asker, "scribe-1", end - minutes(2))
+    asking.ask(asker, "scribe-1", end - minutes(2), "And you?")
+    first = asking.turn(raw, "scribe-1", end - minutes(1), seconds=600)
+    finish(end)
+    with pytest.raises(Conflict) as refusal:
+        asking.ask(asker, "scribe-1", end + seconds(1))
+    assert refusal.value.code == "draining"
+    finish(end + minutes(1))
+    assert Agent.objects.get(pk=agent.pk).lifecycle == "draining", "it finishes what it was asked before"
+    for turn in (first, asking.turn(raw, "scribe-1", end + minutes(2))):
+        asking.answer(raw, turn, end + minutes(3))
+    finish(end + minutes(4))
+    gone = Agent.objects.get(slug="scribe-1")
+    assert (gone.lifecycle, gone.lifecycle_reason, gone.template) == ("retired", finishing.EXPIRED, rule.template)
+    with pytest.raises(Retired):
+        asking.ask(asker, "scribe-1", end + minutes(5))
 
 
 def test_two_looks_at_one_rule_at_once_make_one_clone_r112(rule, now):
