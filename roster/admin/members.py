@@ -17,6 +17,7 @@ from roster.models import Agent, Node, Profile
 from roster.queries import employment
 from roster.services import engrams, hiring, profiles, registry
 
+from . import actions
 from .base import OpenFormAdmin, ReadOnlyAdmin, ToolsField, caller, legal_new_id, valid
 
 
@@ -81,6 +82,8 @@ class AgentAdmin(OpenFormAdmin):
     computed = ("presence", "why", "kind", "modality", "status", "task", "meta", "heard", "last_seen",
                 "last_seen_source", "evidence_at", "deadline", "signed_off_at", "created_at")  # fmt: skip
     terms = ("max_sessions", "tool_scope")
+    action_form = actions.DrainForm
+    actions = (actions.drain,)
 
     def get_fieldsets(self, request, obj=None):
         entry = (None, {"fields": ("slug", *registry.EDITABLE)})

@@ -31,6 +31,18 @@ def drain(who: access.Caller, slug: str, reason: str, now: datetime) -> Agent:
 
 
 @transaction.atomic
+def drain_all(who: access.Caller, slugs: list[str], reason: str, now: datetime) -> int:
+    """Drains the agents ``slugs``, or none of them: the refusal of one, whom it names, is that of all (F147). Returns how
+    many. Raises as ``drain``."""
+    access.require(who, "retire")
+    rows = Agent.objects.select_for_update(no_key=True).filter(slug__in=slugs).order_by("pk")
+    locked = [agent.slug for agent in rows]  # all of them, before the first is told to the journal
+    for slug in locked:
+        drain(who, slug, reason, now)
+    return len(locked)
+
+
+@transaction.atomic
 def retire(who: access.Caller, slug: str, reason: str, successor: str | None, now: datetime) -> Agent:
     """Drains the agent ``slug`` for good and names who follows it; one that drains already is told its successor.
 

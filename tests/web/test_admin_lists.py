@@ -159,5 +159,5 @@ def test_agents_can_be_put_in_the_order_in_which_they_were_last_seen(boss):
     now = timezone.now()
     volume.members(range(3), now)
     seen = Agent.objects.filter(modality="ai").order_by("last_seen").values_list("slug", flat=True)
-    assert [slug for slug in shown(boss.get("/admin/roster/agent/?o=7"), "slug") if slug != "boss"] == list(seen)
+    assert [slug for slug in shown(boss.get("/admin/roster/agent/?o=8"), "slug") if slug != "boss"] == list(seen)
     assert seen[0] == "agent-000002"
