@@ -19,6 +19,17 @@ profiles.save(
     by="test", now=now)
 """
 
+WARN = """
+from django.conf import settings
+from django.utils import timezone
+from roster import access
+from roster.models import Rule
+from roster.services import conduct
+now, admin = timezone.now(), access.Caller("person", "admin", role="admin")
+conduct.save_rule(Rule(slug="review-first", text="Merge to main only after a review."), by="test", now=now)
+conduct.report(admin, "access-hired", "review-first", "commit 1a2b", "merge-1", now, settings.WARNING_AGE)
+"""
+
 # name: the address, and whether the page is live
 PAGES = {
     "the roster": ("/?q=access-", True),
@@ -28,6 +39,16 @@ PAGES = {
     "an agent that is dormant": ("/agents/access-dormant/", True),
     "an agent that needs somebody": ("/agents/access-error/", True),
     "an agent known by its profile only": ("/agents/access-profiled/", False),
+    "an employee": ("/agents/access-hired/", True),
+    "the nodes": ("/nodes/", True),
+    "a node": ("/nodes/access-node/", True),
+    "a node that is disabled": ("/nodes/access-off/", True),
+    "a verb": ("/agents/access-hired/retire/", False),
+    "a verb that is not to be had": ("/agents/access-off/disable/", False),
+    "a node's end": ("/nodes/access-node/retire/", False),
+    "a warning's end": ("/warnings/1/withdraw/", False),
+    "hiring": ("/hire/", False),
+    "an engram": ("/agents/access-node/engram/", False),
     "the events": ("/events/", False),
     "the events of nobody": ("/events/?agent=access-nobody&from=x", False),
     "the anomalies": ("/anomalies/", False),
@@ -62,6 +83,22 @@ def people(hub) -> None:
         doubled.post("/api/heartbeat", json={"session": session, "host": "harbor"}).raise_for_status()
     hub.command("shell", "-c", PREPARE)
     mail(hub)
+    staff(hub)
+
+
+def staff(hub) -> None:
+    """Two nodes with something in their records, one of them disabled, and a warned employee without a workspace."""
+    boss, caller = hub.client(), hub.client(hub.register("access-asker", liveness_mode="async"))
+    for slug in ("access-node", "access-off"):
+        boss.post("/api/nodes", json={"slug": slug, "name": "Rack 3"}).raise_for_status()
+    boss.post("/api/agents/access-off/disable", json={"reason": "maintenance " * 9}).raise_for_status()
+    for text in ("Be kind.", "Be kind.\n\nBe brief."):
+        boss.put("/api/agents/access-node/engram", json={"text": text}).raise_for_status()
+    hired = {"id": "access-hired", "node": "access-node", "max_sessions": 3, "display_name": "Night shift"}
+    boss.post("/api/agents", json=hired).raise_for_status()
+    hub.command("shell", "-c", WARN)
+    for slug in ("access-node", "access-off", "access-node"):
+        caller.post(f"/api/nodes/{slug}/prompt", json={"body": "How full is the disk? " * 60}).raise_for_status()
 
 
 def mail(hub) -> None:
