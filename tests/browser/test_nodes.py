@@ -101,6 +101,8 @@ def test_without_javascript_a_node_is_asked_disabled_and_enabled(look, node):
     plain.sees("#said", "quay is enabled.")
 
 
-@pytest.mark.parametrize("path", ["/nodes/", "/nodes/access-node/", "/agents/access-hired/", "/agents/access-hired/drain/"])
+@pytest.mark.parametrize(
+    "path", ["/nodes/", "/nodes/access-node/", "/agents/access-hired/", "/agents/access-hired/drain/"]
+)
 def test_the_pages_fit_a_phone(look, fleet, path):
     assert no_sideways_scroll(look(path, live=False, viewport=PHONE))
