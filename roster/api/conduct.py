@@ -85,7 +85,8 @@ def _warning(warned: employment.Warned) -> dict:
     told = asdict(warned)
     at, by, reason = (told.pop(f"withdrawn_{name}") for name in ("at", "by", "reason"))
     withdrawn = {"at": stamp(at), "by": by, "reason": reason} if at else None
-    return told | {"at": stamp(warned.at), "until": stamp(warned.until), "withdrawn": withdrawn}
+    again = [{"at": stamp(each.at), "evidence": each.evidence} for each in warned.again]
+    return told | {"at": stamp(warned.at), "until": stamp(warned.until), "again": again, "withdrawn": withdrawn}
 
 
 @router.post("/warnings/{warning}/withdraw", auth=auth.reader, summary="Withdraw a warning")

@@ -10,6 +10,8 @@ from django.db.models.functions import Length
 
 from roster.models import Agent, EngramRevision, MemoryEntry, Violation, Warning
 
+LATEST = 50  # warnings of an agent, and violations since, that are told of it
+
 
 @dataclass(frozen=True, slots=True)
 class Engram:
@@ -65,9 +67,18 @@ def memory(agent: Agent, after: int, kind: str, limit: int) -> list[Remembered]:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """One time that a rule was broken."""
+
+    at: datetime
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """A warning, with the evidence of what it was given for. It ``counts`` towards a dismissal until ``until``, unless
-    it was withdrawn; ``seq`` is the number of its message."""
+    it was withdrawn; ``again`` is what was done against the same rule since, while it counted, oldest first, as far as it
+    is among the LATEST of the agent. ``seq`` is the number of its message."""
 
     id: int
     rule: str
@@ -76,6 +87,7 @@ class Warned:
     at: datetime
     until: datetime
     counts: bool
+    again: tuple[Broken, ...]
     seq: int | None
     withdrawn_at: datetime | None
     withdrawn_by: str
@@ -83,16 +95,24 @@ class Warned:
 
 
 def warnings(agent: Agent, now: datetime, age: timedelta) -> list[Warned]:
-    """The warnings of ``agent``, newest first; each counts for ``age``."""
-    found = Warning.objects.filter(agent=agent).select_related("rule", "violation").order_by("-pk")
-    return [
-        Warned(
-            id=each.pk, rule=each.rule.slug, text=each.rule.text, evidence=each.violation.evidence, at=each.at,
-            until=each.at + age, counts=each.withdrawn_at is None and now < each.at + age, seq=each.seq,
-            withdrawn_at=each.withdrawn_at, withdrawn_by=each.withdrawn_by, withdrawn_reason=each.withdrawn_reason,
-        )
-        for each in found
-    ]  # fmt: skip
+    """The newest warnings of ``agent``, LATEST at most, the newest first; each counts for ``age``."""
+    given = Warning.objects.filter(agent=agent).select_related("rule", "violation").order_by("-pk")[:LATEST]
+    unwarned = Violation.objects.filter(agent=agent, warning=None).order_by("-pk") if given else ()
+    broken = list(unwarned[:LATEST])[::-1]
+    return [_warned(each, broken, now, age) for each in given]
+
+
+def _warned(warning: Warning, broken: list[Violation], now: datetime, age: timedelta) -> Warned:
+    until = warning.at + age
+    ended = min(until, warning.withdrawn_at or until)
+    since = [each for each in broken if each.rule_id == warning.rule_id and warning.at <= each.at < ended]
+    return Warned(
+        id=warning.pk, rule=warning.rule.slug, text=warning.rule.text, evidence=warning.violation.evidence,
+        at=warning.at, until=until, counts=warning.withdrawn_at is None and now < until,
+        again=tuple(Broken(each.at, each.evidence) for each in since), seq=warning.seq,
+        withdrawn_at=warning.withdrawn_at, withdrawn_by=warning.withdrawn_by,
+        withdrawn_reason=warning.withdrawn_reason,
+    )  # fmt: skip
 
 
 def counting(now: datetime, age: timedelta) -> QuerySet[Warning]:

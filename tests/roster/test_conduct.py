@@ -88,12 +88,14 @@ def test_a_withdrawn_warning_counts_no_more_and_the_agent_is_told_r120(echo, now
     with pytest.raises(Conflict):
         dismiss(now + minutes(2))
     (told,) = warnings(echo, now + minutes(2), WARNING_AGE)
+    assert [each.evidence for each in told.again] == ["commit 1a2b"], "what was done while it counted stays beside it"
     assert (told.counts, told.withdrawn_by, told.withdrawn_reason) == (False, "mira", "It had been reviewed.")
     kinds = Delivery.objects.filter(recipient=echo).order_by("message").values_list("message__kind", flat=True)
     assert list(kinds) == ["warning", "system"]
     event = Event.objects.get(kind="warning_withdrawn")
     assert (event.by, event.before["withdrawn"], event.after["withdrawn"]) == ("mira", False, True)
     assert make.report("echo", "review", "5e6f", now + minutes(3)).warning is not None, "the next one warns anew"
+    assert [len(each.again) for each in warnings(echo, now + minutes(4), WARNING_AGE)] == [0, 1]
 
 
 def test_a_warning_is_withdrawn_once_with_a_reason_r120(echo, now):
