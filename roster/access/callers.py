@@ -9,8 +9,10 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
+from roster import states
 from roster.errors import Forbidden, Unauthorized
 from roster.models import Grant, Token
 
@@ -89,18 +91,23 @@ def require_role(who: Caller, least: str) -> None:
 
 def may(who: Caller, permission: str) -> bool:
     """Whether ``who`` has one of PERMISSIONS, by role or by a grant to the agent or person itself."""
-    if RANKS.get(who.role, 0) >= RANKS[PERMISSIONS[permission]]:
-        return True
-    granted = Grant.objects.filter(agent=who.agent_id, permission=permission, revoked_at=None)
-    return who.agent_id is not None and granted.exists()
+    by_role = RANKS.get(who.role, 0) >= RANKS[PERMISSIONS[permission]]
+    return by_role or _granted(who).filter(permission=permission).exists()
 
 
 def permissions(who: Caller) -> frozenset[str]:
     """All of PERMISSIONS that ``who`` has, for a page that shows what can be done."""
     held = {each for each, least in PERMISSIONS.items() if RANKS.get(who.role, 0) >= RANKS[least]}
-    if who.agent_id is not None and len(held) < len(PERMISSIONS):
-        held |= set(Grant.objects.filter(agent=who.agent_id, revoked_at=None).values_list("permission", flat=True))
+    if len(held) < len(PERMISSIONS):
+        held |= set(_granted(who).values_list("permission", flat=True))
     return frozenset(held)
+
+
+def _granted(who: Caller) -> QuerySet[Grant]:
+    """The grants to ``who`` that count: whoever is retired acts no more, also where its token is still good (P37)."""
+    if who.agent_id is None:
+        return Grant.objects.none()
+    return Grant.objects.filter(agent=who.agent_id, revoked_at=None).exclude(agent__lifecycle=states.RETIRED)
 
 
 def require(who: Caller, permission: str) -> None:

@@ -4,9 +4,10 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
 from django.db import IntegrityError, connection, transaction
-from django.db.models import ProtectedError
+from django.db.models import PROTECT, ProtectedError
 
 from roster import access, beats, models
 from roster.models import Agent, Anomaly, Event, Node, PresenceHour, Profile, Token
@@ -136,3 +137,11 @@ def test_nothing_that_changes_with_every_beat_is_indexed():
     indexed = {field.name for field in Agent._meta.fields if field.db_index or field.unique}
     indexed |= {name for index in Agent._meta.indexes for name in index.fields}
     assert not indexed & set(beats.QUIET)
+
+
+def test_no_key_between_kept_rows_cascades_f084():
+    """Django's own through tables apart, whose rows say nothing by themselves."""
+    tables = [table for table in apps.get_models() if table._meta.app_label in ("roster", "inbox")]
+    keys = [field for table in tables for field in table._meta.get_fields() if field.many_to_one and field.concrete]
+    assert len(keys) > 20
+    assert [str(key) for key in keys if key.remote_field.on_delete is not PROTECT] == []

@@ -135,6 +135,9 @@ async def test_a_verb_takes_a_permission_by_role_or_by_name_r103(api, tokens, no
     assert (await ask(api, own, "agents/scribe/drain")).status_code == 403
     hired = await in_database(Event.objects.get, kind="hired")
     assert hired.by == "echo"
+    await ask(api, tokens["admin"], "agents/echo/force-retire", {"reason": "gone", "confirm": "echo"})
+    again = await ask(api, own, "agents", {"id": "late", "node": "alder"})
+    assert again.status_code == 403, "whoever is retired hires nobody, whatever it was granted"
 
 
 async def test_force_takes_its_own_permission_a_reason_and_the_typed_id_s11(api, tokens):
