@@ -98,7 +98,7 @@ def test_disable_answers_what_waits_spares_what_runs_and_enable_lets_the_next_ru
 def test_a_command_and_a_runner_that_die_fail_what_they_ran_and_the_next_starts_r150(hub, asker, tmp_path):
     echo = asker("walker-fox")
     with enrolled(hub, "walk-birch", tmp_path) as runner:
-        process = runner.start("--lease", "2s")
+        process = runner.start("--lease", "3s")
         died = ask(echo, "walk-birch", "die", wait=30)
         assert (died["outcome"], died["error"]) == ("failed", "it was ended by SIGKILL")
         left = ask(echo, "walk-birch", "wait for ever")["exchange"]
