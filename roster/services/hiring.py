@@ -101,12 +101,11 @@ def report_workspace(who: access.Caller, slug: str, state: str, path: str, error
 
     Raises Forbidden for anybody but the agent's home node, and Conflict.
     """
-    home = Agent.objects.filter(slug=slug, home_node=who.node_id).exists() if who.node_id else False
-    if not home:
-        raise Forbidden("Only the home node of an agent reports about its workspace.", code="not_yours")
+    if who.node_id is None or not Agent.objects.filter(slug=slug, home_node=who.node_id).exists():
+        raise _not_its_home()
     agent = access.employee(slug, employment.WORKSPACE)
     if agent.home_node_id != who.node_id:  # it was moved meanwhile
-        raise Forbidden("Only the home node of an agent reports about its workspace.", code="not_yours")
+        raise _not_its_home()
     before = _standing(agent)
     agent.workspace_state, agent.workspace_error = state, "" if state == employment.READY else error
     agent.workspace = path or agent.workspace
@@ -119,6 +118,10 @@ def report_workspace(who: access.Caller, slug: str, state: str, path: str, error
     event = journal.happened(f"workspace_{state}", who.name, now, agent=agent, before=before, after=after)
     journal.write(event, changed=[agent.pk])
     return agent
+
+
+def _not_its_home() -> Forbidden:
+    return Forbidden("Only the home node of an agent reports about its workspace.", code="not_yours")
 
 
 def _standing(agent: Agent) -> dict:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from inbox import letters
 from inbox.services import sending
 from roster import access, beats
-from roster.errors import Conflict, Forbidden, NotFound
+from roster.errors import Conflict, Forbidden, HubError, NotFound
 from roster.models import Agent, Event, Token
 from roster.services import profiles, registry, tokens
 from tests import make
@@ -169,9 +169,9 @@ def test_nobody_claims_a_row_that_waits_for_nobody(now, why):
     CLAIMED[why](agent, now)
     with pytest.raises(Conflict):
         register("scribe", now)
-    with pytest.raises(Forbidden) as refusal:
+    with pytest.raises(HubError) as refusal:
         make.beat(make.enrolment_token(), now, "scribe")
-    assert refusal.value.code == "not_yours"
+    assert refusal.value.code == ("retired" if why == "it is retired" else "not_yours")
 
 
 def test_a_profile_that_stops_making_a_member_leaves_its_mail_alone(now, scribe, echo):
