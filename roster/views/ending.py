@@ -20,6 +20,7 @@ from .acts import Field, said
 from .around import permitted, person_of
 from .impact import ends_with_its_node
 
+NAMED = 10  # of those who live on a node
 WITHDRAWS = ["It counts no more towards a dismissal, and the agent is told.", "That it was given stays in the record."]
 
 
@@ -43,6 +44,8 @@ def retire(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _retiring(request: HttpRequest, slug: str, now: datetime, why: HubError | None = None) -> HttpResponse:
     node, agent = queries.node(slug, now), Agent.objects.get(slug=slug)
+    living = [row.id for row in node.employees]
+    why = why or _not_now(node)
     context = {
         "nav": "nodes",
         "label": "Retire the node",
@@ -51,11 +54,22 @@ def _retiring(request: HttpRequest, slug: str, now: datetime, why: HubError | No
             Field("reason", "Why", said(request, "reason")),
             Field("confirm", "Type its id to confirm", said(request, "confirm"), acts.wrong(why, "confirm"), must=True),
         ],
-        "impact": ends_with_its_node(work.registered().held(agent, now), [row.id for row in node.employees]),
+        "impact": ends_with_its_node(work.registered().held(agent, now)),
+        "offered": [(f"/agents/{each}/reassign/", f"reassign {each}") for each in living[:NAMED]],
         "back": node.url,
         "now": now,
     }
     return acts.ask(request, context, why)
+
+
+def _not_now(node: queries.NodeRow) -> Conflict | None:
+    """Why ``node`` cannot be retired, if that is so."""
+    if node.lifecycle != "enrolled":
+        return Conflict(f"The node {node.slug} is {node.lifecycle} already.", state=node.lifecycle, allowed=[])
+    if node.employees:
+        said = f"{len(node.employees)} live here, and have to be reassigned or retired first."
+        return Conflict(said, state=node.lifecycle, allowed=[])
+    return None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -62,11 +62,8 @@ def runs_again(agent: Agent, held: Held) -> list[str]:
     ]
 
 
-def ends_with_its_node(held: Held, employees: list[str]) -> list[str]:
+def ends_with_its_node(held: Held) -> list[str]:
     """Of retiring a node."""
-    if employees:
-        named = ", ".join(employees[:10]) + (f" and {len(employees) - 10} more" if len(employees) > 10 else "")
-        return [f"These live here: {named}. They have to be reassigned or retired first."]
     return [
         "Its own agent finishes its work and is retired with it. Nobody can be hired onto it any more.",
         *filter(None, [_told(held.queued + held.running, "open prompt", "finished first")]),
