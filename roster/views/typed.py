@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-TEXTS = ("to", "subject", "body", "reason")  # fields that people write into; a password is none of them
+TEXTS = ("to", "subject", "body", "reason", "engram")  # fields that people write into; a password is none of them
 
 
 def typed(request: HttpRequest) -> list[tuple[str, str]]:

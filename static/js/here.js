@@ -2,6 +2,7 @@
 // happened is said once. Without this script the same form leads to the same page.
 (() => {
   "use strict";
+  const PATIENCE = 30000; // milliseconds for an answer
 
   async function act(event) {
     const form = event.target;
@@ -11,7 +12,8 @@
     const action = button?.getAttribute("formaction") ?? form.action;
     button.setAttribute("aria-disabled", "true"); // a disabled button would lose the focus
     try {
-      const answer = await fetch(action, { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } });
+      const told = { method: "POST", body: new FormData(form), headers: { Accept: "text/html" } };
+      const answer = await fetch(action, { ...told, signal: AbortSignal.timeout(PATIENCE) });
       show(await answer.text(), answer, button.id);
     } catch {
       say("Not done, as far as this page knows: the hub does not answer. Try again.");

@@ -85,11 +85,16 @@
     }
   }
 
+  // What comes from the server has them hidden, since without a script they do nothing.
+  function offer() {
+    for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  }
+
   const [visit] = performance.getEntriesByType("navigation");
   readClock(visit?.type !== "back_forward");
   localise(document);
   tick();
-  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  offer();
   document.addEventListener("visibilitychange", tick);
   // Back from the browser's own store the page would show what was, maybe to somebody who signed out: ask anew.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
@@ -106,6 +111,7 @@
     if (detail?.now) setClock(detail.now);
     else readClock(true);
     localise(document);
+    offer();
     tick();
   });
 })();
