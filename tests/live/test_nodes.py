@@ -43,7 +43,9 @@ async def opened(pages, cookie, path: str, count: int = 1):
     return page
 
 
-async def test_a_node_hears_of_its_agent_and_of_who_comes_to_live_there_and_of_no_other_node(pages, cookie, monkeypatch):
+async def test_a_node_hears_of_its_agent_and_of_who_comes_to_live_there_and_of_no_other_node(
+    pages, cookie, monkeypatch
+):
     monkeypatch.setattr(feeds, "LOOK", 0.2)
     harbor = await opened(pages, cookie, "/live/nodes/harbor/")
     every = await opened(pages, cookie, "/live/nodes/", 2)
