@@ -94,14 +94,6 @@ def recorded(who: Caller, slug: str, *, of_node: bool = False, as_slug: str | No
     return agent
 
 
-def asker(who: Caller, as_slug: str | None = None) -> int:
-    """The primary key of the agent as which ``who`` asks: itself, or the one a node names, else the node's own. Raises
-    Forbidden."""
-    if who.kind != "node" or as_slug:
-        return reader(who, as_slug)
-    return Agent.objects.values_list("pk", flat=True).get(home_node=who.node_id, kind="node")
-
-
 def holder(who: Caller, slug: str, as_slug: str | None = None) -> Agent:
     """The agent ``slug`` whose mail ``who`` may take and settle, its row locked: nobody's but its own, not even a
     manager's. Raises NotFound, Retired."""
@@ -160,9 +152,9 @@ def no_message(seq: int) -> NotFound:
     return NotFound(f"There is no message {seq} that this token may read.")
 
 
-def senders(asked: list[tuple[str, str | None]]) -> list[int | HubError]:
+def senders(asked: list[tuple[str, str | None]], *, nodes_too: bool = False) -> list[int | HubError]:
     """The primary keys of the agents that a group of (token digest, id named by a node) writes as; a refusal where
-    none. Two queries whatever the size."""
+    none. With ``nodes_too`` a node that names nobody writes as its own agent. Two or three queries whatever the size."""
     columns = ("kind", "agent_id", "node_id", "agent__slug")
     digests = {digest for digest, _ in asked}
     rows = Token.objects.filter(digest__in=digests, revoked_at=None).values_list("digest", *columns)
@@ -172,10 +164,12 @@ def senders(asked: list[tuple[str, str | None]]) -> list[int | HubError]:
     if named:
         found = Agent.objects.filter(slug__in=named, modality="ai").values_list("slug", "pk", "home_node_id")
         homes = {slug: (pk, home) for slug, pk, home in found}
-    return [_sender(tokens.get(digest), slug, homes) for digest, slug in asked]
+    nodes = {tokens[digest][2] for digest, slug in asked if nodes_too and slug is None and digest in tokens} - {None}
+    own = Agent.objects.filter(kind="node", home_node__in=nodes).values_list("home_node", "pk") if nodes else ()
+    return [_sender(tokens.get(digest), slug, homes, dict(own)) for digest, slug in asked]
 
 
-def _sender(token: list | None, slug: str | None, homes: dict) -> int | HubError:
+def _sender(token: list | None, slug: str | None, homes: dict, own: dict[int, int]) -> int | HubError:
     if token is None:
         return Unauthorized()
     kind, agent_id, node_id, own_slug = token
@@ -186,6 +180,6 @@ def _sender(token: list | None, slug: str | None, homes: dict) -> int | HubError
     if kind == "enrolment":
         return Forbidden("An enrolment token registers new ids and nothing else.", code="enrolment_only")
     if slug is None:
-        return Forbidden("A node names the agent it writes for in 'Agora-Agent'.")
+        return own.get(node_id) or Forbidden("A node names the agent it writes for in 'Agora-Agent'.")
     pk, home = homes.get(slug, (None, 0))
     return not_yours() if pk is None or home not in (None, node_id) else pk

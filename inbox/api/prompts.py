@@ -15,8 +15,8 @@ from inbox.queries import queue, record
 from inbox.services import leases, prompting, running
 from roster import auth, clock, plans, tools
 from roster.errors import Invalid, TooLarge
-from roster.offload import in_database
-from roster.replies import reply
+from roster.offload import committed, in_database
+from roster.replies import known, reply
 from roster.stamps import stamp
 
 from .headers import key, named
@@ -52,21 +52,22 @@ class Extension(schemas.Strict):
     lease_seconds: schemas.Seconds = turns.LEASE
 
 
-@router.post("/nodes/{node}/prompt", auth=auth.reader, summary="Prompt a node's own agent")
+@router.post("/nodes/{node}/prompt", auth=auth.send_token, summary="Prompt a node's own agent")
 async def post_node_prompt(request: HttpRequest, node: str, body: Prompt, wait: Wait = 0):
     """200 with what came of it once it has ended, within `wait` seconds; else 202 with the place in the queue. A disabled
     agent's prompt is answered at once, and nobody is asked."""
     return await _asked(request, node, body, wait, of_node=True)
 
 
-@router.post("/agents/{id}/prompt", auth=auth.reader, summary="Prompt an agent")
+@router.post("/agents/{id}/prompt", auth=auth.send_token, summary="Prompt an agent")
 async def post_prompt(request: HttpRequest, id: str, body: Prompt, wait: Wait = 0):
     """The same for any agent. People are not prompted: write mail."""
     return await _asked(request, id, body, wait, of_node=False)
 
 
 async def _asked(request: HttpRequest, slug: str, body: Prompt, wait: int, *, of_node: bool) -> HttpResponse:
-    entry, place = await in_database(_ask, request, slug, body, of_node)
+    exchange = await known(request, committed(prompting.prompts.submit(_prompt(request, slug, body, of_node))))
+    entry, place = await _place(exchange)
     if place and not place.since and wait:
         await waiting.wait((waiting.ENDED, entry.exchange), wait, request.receive)
         entry, place = await in_database(_stands, entry.exchange)
@@ -75,14 +76,20 @@ async def _asked(request: HttpRequest, slug: str, body: Prompt, wait: int, *, of
     return reply({"exchange": entry.exchange, "state": entry.state} | _placed(place), 202)
 
 
-def _ask(request: HttpRequest, slug: str, body: Prompt, of_node: bool) -> tuple[record.Entry, queue.Place | None]:
+def _prompt(request: HttpRequest, slug: str, body: Prompt, of_node: bool) -> prompting.Prompt:
     if not body.body.strip():
         raise Invalid("body", "is empty")
-    caller = access.asker(request.auth, named(request))
-    said = prompting.Prompt(
-        caller, slug, _sized(body.body), request.received_at, body.subject or "", key(request), of_node=of_node
-    )
-    return _stands(prompting.ask(said).exchange)
+    return prompting.Prompt(
+        None, slug, _sized(body.body), request.received_at, body.subject or "", key(request), of_node=of_node,
+        token=request.auth, named=named(request),
+    )  # fmt: skip
+
+
+async def _place(exchange: Exchange) -> tuple[record.Entry, queue.Place | None]:
+    """The exchange as it was stored; one that has ended by that needs no second look."""
+    if exchange.state in turns.OPEN:
+        return await in_database(_stands, exchange.pk)
+    return record.of(exchange, exchange.finished_at), None
 
 
 def _sized(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,22 +52,26 @@ def foreseen(outgoing) -> tuple[dict[int, str], list[str]]:
     return {pk: how for pk, how in found.items() if pk > 0}, list(members)
 
 
-def asked(name: str, at: datetime, *, of_node: bool = False) -> tuple[int, bool]:
-    """The primary key of the agent ``name`` that a prompt is for, or of the node's own agent where ``of_node`` is set;
-    and whether it was entered for the prompt, since it had only a profile until now. Raises NotFound."""
+def targets(asked: Collection[tuple[str, bool]], at: datetime) -> tuple[dict[tuple[str, bool], int], set[int]]:
+    """The primary keys of those that are ``asked``, by their id and whether a node's own agent is meant; nobody is left
+    out who has only a profile until now: the second are those who were entered for it."""
+    names = {name for name, _ in asked}
+    rows = Agent.objects.filter(slug__in=among(list(names), "text")).values_list("slug", "pk", "kind")
+    known = {slug: (pk, kind) for slug, pk, kind in rows}
+    members = _members({name for name, of_node in asked if not of_node} - known.keys())
+    profiles = directory.at(directory.versions()[1]).by_slug if members else {}
+    found = registry.enter_members([profiles[name] for name in members], at)
+    known |= {agent.slug: (agent.pk, agent.kind) for agent, _ in found}
+    keys = {(name, of_node): known[name][0] for name, of_node in asked
+            if name in known and not (of_node and known[name][1] != "node")}  # fmt: skip
+    return keys, {agent.pk for agent, is_new in found if is_new}
+
+
+def nobody(name: str, *, of_node: bool) -> NotFound:
+    """The refusal of a prompt to who is not there."""
     if of_node:
-        key = Agent.objects.filter(slug=name, kind="node").values_list("pk", flat=True).first()
-        if key is None:
-            raise NotFound(f"No node has the id '{name[:80]}'.")
-        return key, False
-    known = _known({name})
-    if name in known:
-        return known[name], False
-    if not _members({name}):
-        raise NotFound(f"There is no agent {doubted(name[:80], hint(name))}.")
-    profiles = directory.at(directory.versions()[1]).by_slug
-    ((agent, is_new),) = registry.enter_members([profiles[name]], at)
-    return agent.pk, is_new
+        return NotFound(f"No node has the id '{name[:80]}'.")
+    return NotFound(f"There is no agent {doubted(name[:80], hint(name))}.")
 
 
 def _known(names: set[str]) -> dict[str, int]:

@@ -3,14 +3,15 @@ refusal is raised."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
-from inbox import access as doors
 from inbox.models import Exchange
 from inbox.queries import record
 from inbox.services import leases, prompting, running
 from roster import access
 from roster.models import Agent
+from roster.offload import in_database
 from roster.services import switch
 from tests import make
 
@@ -21,7 +22,7 @@ def who(token: str) -> access.Caller:
 
 def ask(token: str, to: str, at: datetime, body: str = "How are you?", as_slug: str | None = None, **more):
     """One prompt, asked like every other; the exchange as it then is."""
-    return prompting.ask(prompting.Prompt(doors.asker(who(token), as_slug), to, body, at, **more))
+    return prompting.ask(prompting.Prompt(None, to, body, at, token=access.digest(token), named=as_slug, **more))
 
 
 def claim(token: str, slug: str, at: datetime, seconds: int = 120, session: str = "") -> running.Claim:
@@ -67,3 +68,10 @@ def states(slug: str) -> list[tuple[int, str, str]]:
 
 def entry(number: int, at: datetime) -> record.Entry:
     return record.of(Exchange.objects.whole().get(pk=number), at)
+
+
+async def until(is_so) -> None:
+    """Returns once ``is_so`` says so, which looks into the database."""
+    async with asyncio.timeout(20):
+        while not await in_database(is_so):
+            await asyncio.sleep(0.01)

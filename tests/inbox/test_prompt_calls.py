@@ -113,8 +113,7 @@ async def test_a_wait_that_ends_first_says_the_place(call):
 async def test_a_disabled_node_answers_every_prompt_at_once_p32_r143(call):
     """In its own response, with what it is, since when and by whom; no runner is there, and none is asked."""
     waiting = [asyncio.create_task(call("scribe", "nodes/alder/prompt?wait=30", {"body": f"{n}"})) for n in range(2)]
-    while await in_database(lambda: Exchange.objects.count()) < 2:
-        await asyncio.sleep(0.01)
+    await asking.until(lambda: Exchange.objects.count() == 2)
     agent = await in_database(asking.disable, "alder", clock.now(), "it loops")
     answers = [await each for each in waiting] + [await call("vera", "nodes/alder/prompt?wait=30", {"body": "2"})]
     since = f"{agent.disabled_at:%Y-%m-%d %H:%M} UTC"
@@ -245,9 +244,7 @@ async def test_a_waiting_claim_whose_client_left_claims_nothing(call, tokens):
     """The runner is killed while it waits. The prompt that comes then is left to the next one."""
     leaves = asyncio.Event()
     task = asyncio.create_task(leaving_claim(tokens["alder"], leaves))
-    before = await in_database(lambda: Agent.objects.values_list("last_seen", flat=True).get(slug="alder"))
-    while await in_database(lambda: Agent.objects.values_list("last_seen", flat=True).get(slug="alder")) == before:
-        await asyncio.sleep(0.01)
+    await asking.until(lambda: Agent.objects.get(slug="alder").last_seen)
     leaves.set()
     await asyncio.wait_for(task, 5)
     await call("scribe", "nodes/alder/prompt", {"body": "hello"})

@@ -44,8 +44,7 @@ class Fleet:
             return Agent.objects.values_list("last_seen", flat=True).get(slug=slug)
 
         before, task = await in_database(seen), asyncio.create_task(self.claim(who, slug, wait))
-        while await in_database(seen) == before:
-            await asyncio.sleep(0.01)
+        await asking.until(lambda: seen() != before)
         return task
 
     async def answer(self, turn: dict, body: str, who: str = "alder"):
@@ -53,8 +52,7 @@ class Fleet:
 
     async def queued(self, count: int) -> None:
         """Returns once so many exchanges were recorded."""
-        while await in_database(Exchange.objects.count) < count:
-            await asyncio.sleep(0.01)
+        await asking.until(lambda: Exchange.objects.count() >= count)
 
 
 @pytest.fixture

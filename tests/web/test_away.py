@@ -10,7 +10,7 @@ import time
 import pytest
 from django.db import connections
 
-from inbox.services import sending
+from inbox.services import prompting, sending
 from roster import auth
 from roster.groupcommit import GroupCommit
 from roster.offload import in_database
@@ -30,6 +30,7 @@ def away(monkeypatch):
         context.setitem(connections.settings["default"], "NAME", "/nowhere/at/all.sqlite3")
         context.setattr("roster.api.registry.heartbeats", GroupCommit(presence.record, "heartbeats"))
         context.setattr("inbox.api.mail.sends", GroupCommit(sending.record, "sends"))
+        context.setattr("inbox.services.prompting.prompts", GroupCommit(prompting.record_all, "prompts"))
 
     return enter
 
