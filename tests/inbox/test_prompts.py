@@ -13,7 +13,8 @@ from django.db import IntegrityError, transaction
 from inbox import turns
 from inbox.models import Delivery, Exchange, Message
 from inbox.queries import queue
-from inbox.services import running
+from inbox.services import prompting, running
+from roster import access
 from roster.errors import Conflict, Expired, Full, Invalid, NotFound, Retired
 from roster.models import Agent
 from roster.services import lifecycle
@@ -234,6 +235,27 @@ def test_a_key_stands_for_one_prompt(now, scribe, alder, asked):
         with pytest.raises(Invalid) as refusal:
             asking.ask(scribe, asked, now, **{"body": "How are you?", "key": "k1"} | other)
         assert refusal.value.code == "key_reused"
+
+
+def test_a_group_is_written_together_and_a_refused_one_costs_the_others_nothing(now, scribe, alder, monkeypatch):
+    """As they come at the same moment: numbered in order, one key counted once, the limit held within the group."""
+    monkeypatch.setattr(turns, "MOST_QUEUED", 3)
+    make.profile("sage", now, liveness_mode="async", title="Sage")
+    digest = access.digest(scribe)
+
+    def prompt(to: str, body: str, **more) -> prompting.Prompt:
+        return prompting.Prompt(None, to, body, now, **{"token": digest, **more})
+
+    group = [
+        prompt("alder", "one", key="k"), prompt("nobody", "x"), prompt("alder", "one", key="k"), prompt("alder", "two"),
+        prompt("sage", "hello"), prompt("alder", "x", token="unknown"), prompt("alder", "other", key="k"),
+        prompt("alder", "three"), prompt("alder", "four"),
+    ]  # fmt: skip
+    told = [type(each).__name__ if isinstance(each, Exception) else each.pk for each in prompting.record_all(group)]
+    one = told[0]
+    assert told == [one, "NotFound", one, one + 1, one + 2, "Unauthorized", "Invalid", one + 3, "Full"]
+    assert (counts("alder"), counts("sage")) == ((3, 0), (1, 0))
+    assert [each.exchange for each in standing("alder", now).queue] == [one, one + 1, one + 3]
 
 
 def test_a_key_of_a_letter_is_no_key_of_a_prompt(now, scribe, alder):
