@@ -8,7 +8,7 @@ from roster.work import Held
 FOR_GOOD = "The name is never used again, and all that it did stays readable."
 BY_ITSELF = "It is retired by itself once nothing is left to do; nothing is cut off."
 REFUSED = "New prompts are refused from now on."
-UNTIL_THEN = "What still waits in its inbox at the end is put away, and its senders are told."
+UNTIL_THEN = "What still waits at the end is put away, and its senders are told."
 
 
 def finishes(agent: Agent, held: Held) -> list[str]:
@@ -17,7 +17,11 @@ def finishes(agent: Agent, held: Held) -> list[str]:
     are = "is" if held.running + held.queued == 1 else "are"
     first = f"{' and '.join(open_)} {are} finished first. " if open_ else ""
     mail = held.waiting + held.leased
-    box = f"{_count(mail, 'message')} {'lies' if mail == 1 else 'lie'} in its inbox. " if mail else ""
+    box = (
+        f"{_count(mail, 'message')} {'lies' if mail == 1 else 'lie'} in its inbox. "
+        if mail
+        else "Mail reaches it until it is retired. "
+    )
     return [first + REFUSED, box + UNTIL_THEN, BY_ITSELF, FOR_GOOD]
 
 
@@ -67,7 +71,7 @@ def ends_with_its_node(held: Held) -> list[str]:
     return [
         "Its own agent finishes its work and is retired with it. Nobody can be hired onto it any more.",
         *filter(None, [_told(held.queued + held.running, "open prompt", "finished first")]),
-        UNTIL_THEN,
+        f"Mail reaches it until it is retired. {UNTIL_THEN}",
         FOR_GOOD,
     ]
 
