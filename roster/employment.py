@@ -19,7 +19,8 @@ _EMPLOYED = VERBS
 _AFTER = {
     HIRED: _EMPLOYED,
     ACTIVE: _EMPLOYED,
-    DRAINING: (RETIRE, FORCE_RETIRE),  # retire on a draining agent says who follows it
+    # what was asked before still needs a workspace to be done in; retire says who follows
+    DRAINING: (WORKSPACE, RETIRE, FORCE_RETIRE),
     RETIRED: (),
 }
 
@@ -73,8 +74,9 @@ def admission(agent, running: int = 0) -> Admission:
     if not agent.enabled:
         return Admission(DISABLED, queues=False, runs=False, drains=False)
     has_slot = running < agent.max_sessions
+    is_ready = agent.lifecycle != HIRED and agent.workspace_state not in (WANTED, FAILED)
     if agent.lifecycle == DRAINING:
-        return Admission(DRAINING, queues=False, runs=has_slot, drains=True)
-    if agent.lifecycle == HIRED or agent.workspace_state in (WANTED, FAILED):
+        return Admission(DRAINING, queues=False, runs=has_slot and is_ready, drains=True)
+    if not is_ready:
         return Admission(UNREADY, queues=True, runs=False, drains=True)
     return Admission(OPEN if has_slot else AT_CAPACITY, queues=True, runs=has_slot, drains=True)

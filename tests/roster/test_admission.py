@@ -26,6 +26,7 @@ ADMITS = [
     ({"workspace_state": "failed"}, 0, "unready", True, False, True),
     ({"lifecycle": "draining"}, 1, "draining", False, True, True),
     ({"lifecycle": "draining"}, 2, "draining", False, False, True),
+    ({"lifecycle": "draining", "workspace_state": "wanted"}, 0, "draining", False, False, True),
     ({"enabled": False}, 0, "disabled", False, False, False),
     ({"enabled": False, "lifecycle": "draining"}, 0, "disabled", False, False, False),
     ({"lifecycle": "retired", "enabled": False}, 0, "retired", False, False, False),

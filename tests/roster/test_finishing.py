@@ -8,15 +8,16 @@ import pytest
 
 from inbox.models import Delivery, Exchange
 from roster import queries
+from roster.employment import admission
 from roster.models import Agent, Anomaly, Event
+from roster.services import hiring, registry, sweeps, switch
 from roster.services import lifecycle as verbs
-from roster.services import registry, sweeps, switch
 from tests import make
 from tests.inbox import post
 from tests.together import at_once
 
 from .fleet import TICK, hours, minutes, open_anomalies, seconds, shown, sweep_all
-from .staff import ADMIN, MANAGER, finish, hire, lifecycle, prompt, sweep
+from .staff import ADMIN, MANAGER, finish, hire, lifecycle, of_node, prompt, sweep
 
 
 @pytest.fixture
@@ -213,3 +214,20 @@ def test_who_was_live_when_it_retired_is_counted_nowhere_afterwards(scribe, now)
     registry.edit(Agent.objects.get(slug="guard"), {"liveness_mode": "async"}, by="ada", now=later)
     registry.edit(Agent.objects.get(slug="guard"), {"liveness_mode": "always-on"}, by="ada", now=later)
     assert open_anomalies() == []
+
+
+@pytest.mark.django_db
+def test_who_drains_before_it_has_a_workspace_gets_one_and_finishes_in_it_d26(now):
+    """It is handed nothing to run without one, and its drain waits for that."""
+    agent, _ = hire("ivo", now, ready=False)
+    asked = prompt("ivo", "ivo", now)
+    verbs.drain(MANAGER, "ivo", "", now)
+    sweep(now + minutes(1))
+    agent.refresh_from_db()
+    assert (agent.lifecycle, admission(agent).runs) == ("draining", False)
+    ready = hiring.report_workspace(of_node("alder"), "ivo", "ready", "/srv/ivo", "", now + minutes(2))
+    assert (ready.lifecycle, admission(ready).runs) == ("draining", True)
+    finish(asked, now + minutes(3))
+    sweep(now + minutes(4))
+    agent.refresh_from_db()
+    assert agent.lifecycle == "retired"
