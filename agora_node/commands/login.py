@@ -79,10 +79,17 @@ def _check_home(hub, slug, node):
         raise UsageError(f"{slug} lives on the node {home}; the token of {node} cannot speak for it")
 
 
+def _speaks(found):
+    """As whom the commands speak from now on. A node's token can speak for each agent that lives there."""
+    if found.agent:
+        return f"as {found.agent}"
+    if found.kind == "node":
+        return "which can speak for each agent of its node: say --as SLUG, or `agora run-node` for the node's own agent"
+    return "no agent chosen: say --as SLUG with each command"
+
+
 def _report(found, before, path):
-    # A node token is the node's; which agent it speaks for may be said with each command.
-    speaks = f"as {found.agent}" if found.agent else "no agent chosen: say --as SLUG with each command"
-    print(harmless(f"logged in at {found.hub} with a token of kind {found.kind}, {speaks}; stored in {path}"))
+    print(harmless(f"logged in at {found.hub} with a token of kind {found.kind}, {_speaks(found)}; stored in {path}"))
     if before.agent and before.agent != found.agent:
         print(harmless(f"this replaces the login as {before.agent} at {before.hub}"))
     host = found.hub.split("://", 1)[1]

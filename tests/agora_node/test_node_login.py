@@ -79,6 +79,13 @@ def test_a_node_token_speaks_as_the_agent_that_was_named(agora, hub, token_file,
     assert [call.headers["Agora-Agent"] for call in hub.to("/api/heartbeat")] == ["echo", "other"]
 
 
+def test_a_node_token_without_an_agent_says_for_whom_it_can_speak_and_how(agora, hub, token_file):
+    hub.answers("GET", "/api/whoami", who("node", "harbor"))
+    done = agora("login", "--hub", hub.url, "--token-file", token_file)
+    assert done.returncode == 0 and "no agent chosen" not in done.stdout
+    assert "say --as SLUG, or `agora run-node` for the node's own agent" in done.stdout
+
+
 def test_a_node_token_is_not_stored_for_an_agent_that_lives_elsewhere_or_is_not_there(agora, hub, token_file, kit):
     hub.answers("GET", "/api/whoami", who("node", "harbor"))
     hub.answers("GET", "/api/agents/echo", (200, kit.an_agent("echo", home_node="pier")))
