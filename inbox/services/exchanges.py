@@ -67,12 +67,15 @@ def said_disabled(agent: Agent) -> str:
     return f"{agent.slug} is disabled by {agent.disabled_by} since {since}: {agent.disabled_reason}"
 
 
-def recount(agent: Agent) -> None:
+def recount(agent: Agent, told: bool = False) -> None:
     """Brings ``queued`` and ``running`` of ``agent``, whose row is locked, up to date. The only writer of these columns:
-    counted anew each time, they cannot drift. What changed is news on the roster."""
+    counted anew each time, they cannot drift. What changed is news on the roster; so is, where it has to be ``told``,
+    what came to an end without having waited."""
     open_ = list(Exchange.objects.filter(target=agent, state__in=turns.OPEN).values_list("state", flat=True))
     counts = open_.count(turns.QUEUED), open_.count(turns.RUNNING)
     if counts != (agent.queued, agent.running):
         agent.queued, agent.running = counts
         agent.save(update_fields=["queued", "running"])
-        journal.write(changed=[agent.pk])
+    elif not told:
+        return
+    journal.write(changed=[agent.pk])

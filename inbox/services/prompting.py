@@ -137,8 +137,9 @@ class _Desk:
             insert([exchange.prompt for _, exchange in self.drafts])
             insert([exchange for _, exchange in self.drafts])
             insert([_send_key(*draft) for draft in self.drafts if draft[0].key])
+        ended = {exchange.target_id for _, exchange in self.drafts if exchange.state != turns.QUEUED}
         for key in sorted(self.settled):
-            recount(self.agents[key])
+            recount(self.agents[key], told=key in ended)
         self._tell_entered()
         self.seen.write()
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
+from inbox.services import prompting
 from roster import access, plans
+from roster.errors import Conflict
 from roster.live import feed as feeds
-from roster.services import hiring, switch
+from roster.services import hiring, lifecycle, switch
 from roster.services.hiring import Wanted
 from tests import make
 
@@ -56,6 +59,28 @@ async def test_a_node_hears_of_its_agent_and_of_who_comes_to_live_there_and_of_n
         await act
         for page in (harbor, every):
             assert json.loads(await said_until(page, '"box"'))["box"] is True
+
+
+@sync_to_async
+def ask(slug: str, token: str) -> None:
+    with contextlib.suppress(Conflict):  # a refused prompt stands in the record too
+        prompting.ask(prompting.Prompt(None, slug, "hello", timezone.now(), token=access.digest(token)))
+
+
+async def test_a_node_hears_of_a_prompt_that_its_switch_answers_and_an_employee_of_one_that_is_refused(
+    pages, cookie, monkeypatch
+):
+    monkeypatch.setattr(feeds, "LOOK", 0.2)
+    token = (await sync_to_async(make.agent)("scout"))[1]
+    await hire("echo", "harbor")
+    await disable("harbor")
+    harbor = await opened(pages, cookie, "/live/nodes/harbor/")
+    await ask("harbor", token)
+    assert json.loads(await said_until(harbor, '"box"'))["box"] is True
+    await sync_to_async(lifecycle.drain)(ADA, "echo", "a test", timezone.now())
+    assert json.loads(await said_until(harbor, '"box"'))["box"] is True
+    await ask("echo", token)
+    assert json.loads(await said_until(harbor, '"box"'))["box"] is True
 
 
 async def test_of_a_missing_node_the_page_ends(pages, cookie):
