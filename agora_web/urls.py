@@ -15,6 +15,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("inbox/", include("inbox.urls")),
     path("nodes/", include("inbox.node_urls")),
+    path("agents/", include("inbox.agent_urls")),
     path("", include("roster.urls")),
 ]
 

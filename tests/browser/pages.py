@@ -40,6 +40,7 @@ PAGES = {
     "an agent that needs somebody": ("/agents/access-error/", True),
     "an agent known by its profile only": ("/agents/access-profiled/", False),
     "an employee": ("/agents/access-hired/", True),
+    "an employee's record": ("/agents/access-hired/record/", True),
     "the nodes": ("/nodes/", True),
     "a node": ("/nodes/access-node/", True),
     "a node that is disabled": ("/nodes/access-off/", True),
@@ -99,6 +100,7 @@ def staff(hub) -> None:
     hub.command("shell", "-c", WARN)
     for slug in ("access-node", "access-off", "access-node"):
         caller.post(f"/api/nodes/{slug}/prompt", json={"body": "How full is the disk? " * 60}).raise_for_status()
+    caller.post("/api/agents/access-hired/prompt", json={"body": "Are you there yet?"}).raise_for_status()
 
 
 def mail(hub) -> None:
