@@ -94,7 +94,8 @@ def begin_drain(
 @transaction.atomic
 def settle(key: int, now: datetime) -> bool:
     """Retires the draining agent with the primary key ``key`` if it is empty, and its node where it is a node's own;
-    True where it was retired."""
+    True where it was retired. Like everywhere, the node's row is locked before the agent's."""
+    Node.objects.select_for_update(of=("self",), no_key=True).filter(agents=key, agents__kind="node").first()
     agent = Agent.objects.select_for_update(no_key=True).filter(pk=key, lifecycle=states.DRAINING).first()
     if agent is None or not work.registered().held(agent, now).is_empty:
         return False

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from inbox.models import Delivery, Exchange
 from roster import queries
 from roster.employment import admission
 from roster.models import Agent, Anomaly, Event
-from roster.services import hiring, registry, sweeps, switch
+from roster.services import hiring, nodes, registry, sweeps, switch
 from roster.services import lifecycle as verbs
 from tests import make
 from tests.inbox import post
@@ -231,3 +233,15 @@ def test_who_drains_before_it_has_a_workspace_gets_one_and_finishes_in_it_d26(no
     sweep(now + minutes(4))
     agent.refresh_from_db()
     assert agent.lifecycle == "retired"
+
+
+def test_a_node_is_locked_before_its_agent_when_both_retire(db, now):
+    """Whoever retires, merges or hires locks in this order: in the other one two would wait for each other."""
+    node, agent, _ = make.node("alder", now)
+    nodes.retire(MANAGER, "alder", "sold", now)
+    with CaptureQueriesContext(connection) as asked:
+        assert verbs.settle(agent.pk, now)
+    first = next(each["sql"] for each in asked if each["sql"].startswith("SELECT"))
+    assert 'FROM "roster_node"' in first
+    node.refresh_from_db()
+    assert node.lifecycle == "retired"
