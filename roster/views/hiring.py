@@ -24,6 +24,7 @@ from .asked import Asked
 from .employment import open_nodes
 
 KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
+CAP = re.compile(r"[0-9]{1,9}")
 ASKED = {
     "id": "Id",
     "node": "Node",
@@ -72,9 +73,8 @@ def _key(request: HttpRequest) -> str:
 
 
 def _wanted(typed: dict[str, str]) -> Wanted:
-    cap = typed["max_sessions"]
-    least, most = employment.FEWEST_SESSIONS, employment.MOST_SESSIONS
-    if not (cap.isascii() and cap.isdigit() and least <= int(cap[:9]) <= most):
+    cap, least, most = typed["max_sessions"], employment.FEWEST_SESSIONS, employment.MOST_SESSIONS
+    if not (CAP.fullmatch(cap) and least <= int(cap) <= most):
         raise Invalid("max_sessions", f"is a number from {least} to {most}")
     if len(typed["display_name"]) > Agent._meta.get_field("display_name").max_length:
         raise Invalid("display_name", "is too long")

@@ -116,3 +116,10 @@ def test_a_warning_is_shown_and_withdrawn_with_a_reason_r120(manager, now):
     assert manager.post(where, {"reason": "again"}).status_code == 409
     page = manager.get("/agents/delta/").content.decode()
     assert "withdrawn by" in page and "the review came late" in page and where not in page
+
+
+@pytest.mark.parametrize("cap", ["000000005" + "0" * 5, "000000005" + "0" * 5000, "0", "-1", "1.0", "\u00b2", "101"])
+def test_a_cap_that_is_no_number_in_its_bounds_is_told_at_its_field(manager, cap):
+    answer = manager.post("/hire/", form(max_sessions=cap))
+    assert answer.status_code == 422 and "from 1 to 100" in answer.content.decode()
+    assert not Agent.objects.filter(slug="echo").exists()
