@@ -46,8 +46,10 @@ def beyond(role: str | None, what: str, least: str) -> PermissionDenied:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The page for somebody whose role does not reach: why, and who could give another one."""
-    return render(request, "403.html", {"why": str(exception), "admins": access.admins()}, status=403)
+    """The page for somebody whose role does not reach: why, and who could give another one. A text that
+    was written before the role was taken away is shown again."""
+    context = {"why": str(exception), "admins": access.admins(), "typed": typed(request)}
+    return render(request, "403.html", context, status=403)
 
 
 def no_agent(request: HttpRequest, slug: str) -> HttpResponse:

@@ -162,3 +162,14 @@ async def test_a_database_that_is_away_is_told_with_the_last_moment_it_answered(
     with monkeypatch.context() as context:
         context.setitem(connections.settings["default"], "NAME", "/nowhere/at/all.sqlite3")
         assert "last answered" not in words(await api.get("/"))
+
+
+@pytest.mark.django_db
+def test_a_text_that_was_typed_before_the_role_was_taken_away_is_shown_again(client):
+    make.node("harbor")
+    person = make.person("mira", "manager")
+    client.force_login(person)
+    person.groups.clear()
+    for address, name in (("/nodes/harbor/ask/", "body"), ("/agents/harbor/disable/", "reason")):
+        page = client.post(address, {name: "a long story <b>"})
+        assert page.status_code == 403 and "a long story &lt;b&gt;" in page.content.decode()
