@@ -24,7 +24,7 @@ class NewEngram(Schema):
     model_config = ConfigDict(extra="forbid")
 
     text: str
-    revision: int | None = Field(None, ge=0, le=2**31 - 1)
+    revision: int | None = Field(None, ge=0, le=2**31 - 1, strict=True)
 
 
 class NewEntry(Schema):

@@ -183,3 +183,15 @@ def test_what_an_agent_says_once_a_week_is_there_after_a_year_r84(now):
     for week in range(3):
         remembering.remember(own(token), "echo", "fact", f"week {week}", now + timedelta(weeks=week))
     assert len(memory(agent, 0, "", 500)) == 3
+
+
+@pytest.mark.parametrize("revision", [True, "1", 1.0])
+async def test_a_revision_that_is_no_number_is_not_taken_for_one(api, transactional_db, now, revision):
+    """``true`` would overwrite the first revision."""
+    from roster.offload import in_database
+
+    await in_database(make.agent, "echo")
+    ada = make.bearer(await in_database(make.person_token, "ada", "admin"))
+    assert (await api.put("/api/agents/echo/engram", json={"text": "Be brief."}, headers=ada)).status_code == 200
+    body = {"text": "Be long.", "revision": revision}
+    assert (await api.put("/api/agents/echo/engram", json=body, headers=ada)).status_code == 422
