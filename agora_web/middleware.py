@@ -55,6 +55,11 @@ class OneEncoding(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> None:
         request.encoding = "utf-8"
 
+    def process_view(self, request: HttpRequest, *view) -> None:
+        """What a form would change at an address with a NUL is nobody's; PostgreSQL takes none even to compare."""
+        if request.method == "POST" and "\0" in request.path_info:
+            raise Http404
+
 
 class DatabaseAway(MiddlewareMixin):
     """A database that does not answer is 503 with a page that says so, never a sign-in page or a 404."""

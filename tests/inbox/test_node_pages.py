@@ -7,6 +7,8 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inbox.models import Exchange
@@ -146,3 +148,22 @@ def test_the_page_of_a_node_takes_few_queries_however_long_its_queue_and_its_rec
     mira.get("/nodes/harbor/")
     with django_assert_max_num_queries(24):
         mira.get("/nodes/harbor/")
+
+
+def test_what_waits_leads_to_its_place_in_the_record_however_much_was_asked_since(mira):
+    """The record shows the newest, and the queue the oldest: with more than fit they have nothing in common."""
+    for n in range(25):
+        ask(mira, f"question {n}", key=f"{n:022}")
+    first = Exchange.objects.order_by("pk").first().pk
+    queue = mira.get("/nodes/harbor/").content.decode().partition('id="queue"')[2].partition("</section>")[0]
+    leads_to = unescape(re.search(rf'href="([^"]+)">#{first}<', queue)[1]).partition("#")[0]
+    assert f'id="x{first}"' in mira.get(leads_to).content.decode()
+
+
+@pytest.mark.parametrize(
+    "address", ["/nodes/%00/ask/", "/nodes/%00/retire/", "/agents/%00/disable/", "/agents/%00/reassign/"]
+)
+def test_a_form_for_an_address_that_no_database_holds_is_404_before_it_is_looked_up(mira, address):
+    with CaptureQueriesContext(connection) as asked:
+        assert mira.post(address, {"body": "hello", "reason": "why", "node": "harbor"}).status_code == 404
+    assert not any("roster_node" in each["sql"] or "slug" in each["sql"] and "\0" in each["sql"] for each in asked)
