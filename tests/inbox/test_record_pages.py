@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -69,3 +71,14 @@ def test_the_record_needs_a_role(client):
     assert client.get(PAGE)["Location"].startswith("/sign-in/")
     client.force_login(make.person("nobody", None))
     assert client.get(PAGE).status_code == ask(client).status_code == 403
+
+
+def test_a_search_that_has_not_looked_at_everything_does_not_say_that_there_is_nothing(vera, monkeypatch):
+    """It ends after so many, and goes on where a reader asks for more."""
+    monkeypatch.setattr("inbox.queries.record.MOST_READ", 2)
+    for n in range(4):
+        vera.post(f"{PAGE}ask/", {"body": "the sail" if n == 0 else "the disk", "key": f"{n:022}"})
+    page = vera.get(f"{PAGE}?q=sail")
+    assert "Nothing newer in the record has this" in words(page) and "Nothing in the record" not in words(page)
+    earlier = re.search(r'href="([^"]+)">Earlier<', page.content.decode())[1].replace("&amp;", "&")
+    assert "the sail" in words(vera.get(earlier))
