@@ -72,6 +72,18 @@ def test_on_the_roster_a_node_is_enabled_where_its_row_stands(look, node, expect
     assert not roster.was_reloaded()
 
 
+def test_the_menu_of_an_open_page_offers_what_is_possible_by_now(look, node, expect):
+    node.client().post("/api/agents", json={"id": "quay-menu", "node": "quay"}).raise_for_status()
+    page = look("/agents/quay-menu/")
+    page.same_page()
+    page.page.locator("#menu summary").click()
+    expect(page.page.get_by_role("link", name="Disable …")).to_be_visible()
+    node.client().post("/api/agents/quay-menu/disable", json={"reason": "a test"}).raise_for_status()
+    expect(page.page.get_by_role("link", name="Enable …")).to_be_visible()
+    expect(page.page.get_by_role("link", name="Disable …")).to_have_count(0)
+    assert not page.was_reloaded()
+
+
 def test_a_double_click_hires_one_agent_f146(look, node):
     page = look("/hire/?node=quay", live=False)
     page.page.locator("#f-id").fill("quay-hand")
