@@ -94,6 +94,12 @@ def test_a_node_that_is_being_retired_takes_no_prompt_and_keeps_what_was_typed(m
     assert refused.status_code == 409 and "takes no prompts any more" in words(refused)
 
 
+def test_the_page_of_a_node_says_the_whole_reason_of_its_switch(mira):
+    why = "the disk is replaced, and everything on it is copied back before anybody is answered: ask mira " * 4
+    switch.disable(make.MANAGER, "harbor", why, timezone.now())
+    assert why.strip() in words(mira.get("/nodes/harbor/")) and why.strip() not in words(mira.get("/nodes/"))
+
+
 def test_the_record_is_searched_and_paged(mira):
     for n in range(23):
         ask(mira, f"question {n} about the {'disk' if n == 3 else 'fan'}", key=f"{n:022}")

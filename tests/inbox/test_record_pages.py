@@ -56,7 +56,19 @@ def test_who_drains_takes_no_prompts_any_more_and_its_record_tells_the_refused_o
 def test_a_disabled_employee_answers_at_once_on_its_record(vera):
     switch.disable(make.MANAGER, "echo", "it loops", timezone.now())
     assert ask(vera).status_code == 302
-    assert "no model was called" in words(vera.get(PAGE))
+    assert re.search(r"no model was called disabled by \w+ since \d\d:\d\d UTC : it loops", words(vera.get(PAGE)))
+
+
+def test_an_empty_record_teaches_how_to_ask_only_where_that_is_possible(vera):
+    assert "/api/agents/echo/prompt?wait=60" in vera.get(PAGE).content.decode()
+    lifecycle.drain(make.MANAGER, "echo", "moves", timezone.now())
+    assert "Nobody asked it" in words(vera.get(PAGE)) and "/api/" not in words(vera.get(PAGE))
+
+
+def test_how_many_are_answered_at_once_is_said(vera):
+    assert "One at a time" in words(vera.get(PAGE))
+    staff.hire("delta", timezone.now(), max_sessions=3)
+    assert "3 at a time" in words(vera.get("/agents/delta/record/"))
 
 
 def test_the_record_of_a_nodes_agent_is_on_its_nodes_page_and_people_have_none(vera):
