@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from roster.access import RANKS, Caller, not_yours, own, refuse_retired, role_of, spoken_for
+from roster.access import RANKS, Caller, not_yours, own, refuse_retired, role_of, speaks_for, spoken_for
 from roster.errors import Forbidden, HubError, NotFound, Unauthorized
 from roster.models import Agent, Token
 
@@ -155,7 +155,7 @@ def no_message(seq: int) -> NotFound:
 def senders(asked: list[tuple[str, str | None]], *, nodes_too: bool = False) -> list[int | HubError]:
     """The primary keys of the agents that a group of (token digest, id named by a node) writes as; a refusal where
     none. With ``nodes_too`` a node that names nobody writes as its own agent. Two or three queries whatever the size."""
-    columns = ("kind", "agent_id", "node_id", "agent__slug")
+    columns = ("kind", "agent_id", "node_id", "agent__slug", "node__lifecycle")
     digests = {digest for digest, _ in asked}
     rows = Token.objects.filter(digest__in=digests, revoked_at=None).values_list("digest", *columns)
     tokens = {digest: rest for digest, *rest in rows}
@@ -172,7 +172,7 @@ def senders(asked: list[tuple[str, str | None]], *, nodes_too: bool = False) -> 
 def _sender(token: list | None, slug: str | None, homes: dict, own: dict[int, int]) -> int | HubError:
     if token is None:
         return Unauthorized()
-    kind, agent_id, node_id, own_slug = token
+    kind, agent_id, node_id, own_slug, node_lifecycle = token
     if kind == "person" and role_of(User.objects.filter(agent=agent_id).first()) is None:
         return Unauthorized()  # deactivated, or without any role
     if agent_id is not None:
@@ -182,4 +182,4 @@ def _sender(token: list | None, slug: str | None, homes: dict, own: dict[int, in
     if slug is None:
         return own.get(node_id) or Forbidden("A node names the agent it writes for in 'Agora-Agent'.")
     pk, home = homes.get(slug, (None, 0))
-    return not_yours() if pk is None or home not in (None, node_id) else pk
+    return pk if pk and speaks_for(node_id, node_lifecycle, home) else not_yours()

@@ -16,6 +16,7 @@ from .agents import (
     node,
     own,
     presence_of,
+    speaks_for,
     spoken_for,
     valid_slug,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "retired",
     "role_of",
     "speakers",
+    "speaks_for",
     "spoken_for",
     "successor",
     "taken",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 
 from roster import employment, states
 from roster.errors import Invalid, NotFound
@@ -105,8 +105,15 @@ def inner(who: Caller, slug: str, least: str, as_slug: str | None = None) -> tup
 
 
 def spoken_for(node_id: int) -> Q:
-    """Whom a node may speak for: agents at home there or with no home; never a person (design rule 15)."""
-    return (Q(home_node_id=node_id) | Q(home_node=None)) & Q(modality="ai")
+    """Whom a node may speak for: agents at home there, or with no home while it is not retired; never a person (design
+    rule 15)."""
+    homeless = Q(home_node=None) & Q(Exists(Node.objects.filter(pk=node_id).exclude(lifecycle=states.RETIRED)))
+    return (Q(home_node_id=node_id) | homeless) & Q(modality="ai")
+
+
+def speaks_for(node_id: int | None, lifecycle: str | None, home: int | None) -> bool:
+    """The same of one agent, no person, whose home is the node ``home``; ``lifecycle`` is that of the node ``node_id``."""
+    return home == node_id if home is not None else lifecycle != states.RETIRED
 
 
 def node(slug: str) -> Node:

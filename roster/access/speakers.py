@@ -8,7 +8,7 @@ from roster import states
 from roster.errors import Forbidden, HubError, NotRegistered, Retired, Unauthorized
 from roster.models import Agent, Token
 
-from .agents import is_unclaimed, locked
+from .agents import is_unclaimed, locked, speaks_for
 from .refusals import not_yours, refuse_retired, retired
 
 
@@ -17,7 +17,7 @@ def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
 
     Two queries whatever the size: the tokens, then the rows.
     """
-    columns = ("kind", "agent_id", "node_id")
+    columns = ("kind", "agent_id", "node_id", "node__lifecycle")
     digests = {token_digest for token_digest, _ in asked}
     tokens = {
         row[0]: row[1:]
@@ -33,7 +33,7 @@ def speakers(asked: list[tuple[str, str | None]]) -> list[Agent | HubError]:
 def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
     if token is None:
         return Unauthorized()
-    kind, agent_id, node_id = token
+    kind, agent_id, node_id, node_lifecycle = token
     if kind == "agent":
         agent = by_pk[agent_id]
         if slug not in (None, agent.slug):
@@ -49,7 +49,10 @@ def _speaker(token, slug, by_pk, by_slug) -> Agent | HubError:
                 return retired(agent)  # an id that is gone is no id to register, and no other's either (P37)
             if is_unclaimed(agent):
                 return NotRegistered()  # free to register, as far as the token may
-        if kind != "node" or agent.home_node_id not in (None, node_id) or agent.modality != "ai":
+        may_speak = (
+            kind == "node" and agent.modality == "ai" and speaks_for(node_id, node_lifecycle, agent.home_node_id)
+        )
+        if not may_speak:
             return not_yours()
     try:
         refuse_retired(agent)

@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 
 from roster import access, beats, states
 from roster.errors import Forbidden, HubError, NotRegistered
-from roster.models import Agent, Profile
+from roster.models import Agent, Node, Profile
 
 from . import presence
 
@@ -43,7 +43,8 @@ def record(who: access.Caller, entries: list[Entry], now: datetime) -> tuple[lis
     if who.kind != "node":
         raise Forbidden("A batch is for a node's token; an agent sends POST /api/heartbeat.")
     wanted = {entry.agent: entry for entry in entries}
-    steady, newsy, refused = _sort(who.node_id, wanted, now)
+    node = Node.objects.only("lifecycle").get(pk=who.node_id)
+    steady, newsy, refused = _sort(node, wanted, now)
     for limits, keys in steady.items():
         Agent.objects.filter(pk__in=among(keys, "bigint")).update(
             last_seen=now,
@@ -57,11 +58,11 @@ def record(who: access.Caller, entries: list[Entry], now: datetime) -> tuple[lis
     return [slug for slug in wanted if slug not in refused], list(refused.items())
 
 
-def _sort(node_id: int, wanted: dict[str, Entry], now: datetime):
+def _sort(node: Node, wanted: dict[str, Entry], now: datetime):
     """Splits a batch into the keys of the steady by their (mode, interval, ttl), the keys with news, and the refused."""
     steady, newsy, known = {}, [], {}
     for pk, slug, status, task, *limits, lifecycle, home, modality, is_live in _rows(list(wanted), now):
-        known[slug] = refusal = _refusal(pk, node_id, lifecycle, home, modality)
+        known[slug] = refusal = _refusal(pk, node, lifecycle, home, modality)
         if refusal is not None:
             continue
         if is_live and _says_the_same(wanted[slug], status, task):
@@ -86,8 +87,8 @@ def _rows(slugs: list[str], now: datetime):
     return rows.annotate(is_live=is_live).values_list(*columns)
 
 
-def _refusal(pk, node_id, lifecycle, home, modality) -> HubError | None:
-    if home not in (None, node_id) or modality != "ai":
+def _refusal(pk, node: Node, lifecycle, home, modality) -> HubError | None:
+    if modality != "ai" or not access.speaks_for(node.pk, node.lifecycle, home):
         return access.not_yours()
     if lifecycle == states.RETIRED:
         return access.retired(Agent.objects.get(pk=pk))

@@ -10,11 +10,11 @@ from roster import access
 from roster.models import Agent, Event, Token
 from roster.offload import in_database
 from roster.services import lifecycle as verbs
-from roster.services import memory, switch, tokens
+from roster.services import memory, nodes, switch, tokens
 from tests import make
 from tests.inbox import post
 from tests.make import bearer
-from tests.roster.staff import ADMIN, MANAGER, hire, lifecycle
+from tests.roster.staff import ADMIN, MANAGER, hire, lifecycle, sweep
 from tests.web.calls import body_of, by_permission, operations, stored, where
 
 WRITES = [(method, path) for method, path in operations() if method in ("PUT", "POST", "PATCH")]
@@ -160,3 +160,30 @@ async def test_each_failure_has_a_code_of_its_own_and_one_alone_asks_for_a_new_t
         "unknown": "unauthorized", "hub": "unavailable",
     }  # fmt: skip
     assert await in_database(Agent.objects.filter(slug="iris").count) == 1
+
+
+async def test_a_retired_node_speaks_for_nobody_without_a_home_p37(api, transactional_db, now):
+    """Its token is good for reading what is its own; the machine may be somebody else's by now."""
+
+    def retire() -> str:
+        raw = make.node("cedar", now)[2]
+        make.agent("drifter", now)
+        nodes.retire(MANAGER, "cedar", "sold", now)
+        sweep(now)
+        return raw
+
+    raw = await in_database(retire)
+    mine, as_drifter = bearer(raw), bearer(raw, **{"Agora-Agent": "drifter"})
+    calls = {
+        "heartbeat": {"status": "idle"}, "messages": {"to": "drifter", "body": "hello"}, "nodes/cedar/prompt": {"body": "hello"},
+    }  # fmt: skip
+    for path, body in calls.items():
+        assert (await api.post(f"/api/{path}", json=body, headers=as_drifter)).status_code == 403, path
+    assert (await api.put("/api/agents/drifter", json={"status": "idle"}, headers=mine)).status_code == 403
+    for path in ("inbox/drain", "queue/claim", "memory"):
+        body = {"kind": "fact", "text": "hello"} if path == "memory" else {}
+        assert (await api.post(f"/api/agents/drifter/{path}", json=body, headers=mine)).status_code == 404, path
+    assert (await api.get("/api/agents/drifter/inbox", headers=mine)).status_code == 404
+    batch = await api.post("/api/heartbeats", json=[{"agent": "drifter", "status": "idle"}], headers=mine)
+    assert batch.json()["refused"][0]["code"] == "not_yours"
+    assert (await api.get("/api/nodes/cedar/record", headers=mine)).status_code == 200
