@@ -31,13 +31,15 @@ def facts_of(agent: Agent) -> states.Facts:
 
 
 def on_the_page(row: rows.Row) -> str:
-    """The word in the presence cell of the row that page and socket share."""
+    """The word in the presence cell of the row that page and socket share. That of a disabled agent stands in its
+    evidence, and who is gone as well is said to be in the line itself (F132)."""
     html = feed.render([row])[0].html
-    cell = re.search(r'<td class="c-presence on-(\w+)".*?<summary>(.*?)</summary>', html, re.S)
-    sign, text = cell[1], re.sub(r"<[^>]+>", "", cell[2])
-    if sign != "disabled":
-        return sign
-    return text.rpartition("· ")[2].strip()
+    cell = re.search(r'<td class="c-presence on-(\w+)".*?<summary>(.*?)</summary>(.*?)</td>', html, re.S)
+    if cell[1] != "disabled":
+        return cell[1]
+    word = re.search(r"<dt>presence</dt><dd>(\w+)</dd>", cell[3])[1]
+    assert (", also n" in cell[2]) == (word not in ("live", "unknown"))
+    return word
 
 
 @pytest.mark.core
