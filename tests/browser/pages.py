@@ -65,6 +65,7 @@ PAGES = {
     "the admin's list": ("/admin/roster/agent/?liveness_mode__exact=async", False),
     "the admin's form": ("/admin/roster/agent/1/change/", False),
     "the admin's empty form": ("/admin/roster/profile/add/", False),
+    "the admin's empty template": ("/admin/roster/agenttemplate/add/", False),
     "the admin's people": ("/admin/auth/user/", False),
     "the admin's tokens": ("/admin/roster/token/", False),
     "the admin's journal": ("/admin/roster/act/?by=hub", False),

@@ -167,7 +167,14 @@ def test_what_waits_leads_to_its_place_in_the_record_however_much_was_asked_sinc
 
 
 @pytest.mark.parametrize(
-    "address", ["/nodes/%00/ask/", "/nodes/%00/retire/", "/agents/%00/disable/", "/agents/%00/reassign/"]
+    "address",
+    [
+        "/nodes/%00/ask/",
+        "/nodes/%00/retire/",
+        "/agents/%00/disable/",
+        "/agents/%00/record/ask/",
+        "/agents/%00/reassign/",
+    ],
 )
 def test_a_form_for_an_address_that_no_database_holds_is_404_before_it_is_looked_up(mira, address):
     with CaptureQueriesContext(connection) as asked:
