@@ -41,6 +41,13 @@ def test_a_viewer_comes_from_the_agents_page_and_asks_once(vera):
     assert "Nothing in the record has this" in words(vera.get(f"{PAGE}?q=sail"))
 
 
+def test_a_search_marks_what_it_found_where_the_text_is_cut(vera):
+    ask(vera, f"{'The fan is loud. ' * 90}<b>Is the disk full?")  # longer than what is shown of it
+    assert "<mark>" not in vera.get(PAGE).content.decode()
+    found = vera.get(f"{PAGE}?q=disk").content.decode()
+    assert "<mark>disk</mark> full" in found and "<b>" not in found
+
+
 def test_what_cannot_be_asked_stays_in_the_form_of_the_record(vera):
     refused = ask(vera, "")
     assert refused.status_code == 422 and 'id="body-error"' in refused.content.decode()
