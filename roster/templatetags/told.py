@@ -195,8 +195,10 @@ def _fact(name: str, value: Any) -> str:
 
 
 def _differences(before: dict, after: dict) -> list[str]:
-    changed = [name for name in after if before.get(name) != after[name]]
-    return [f"{spaced(name)} {_short(name, before.get(name))} → {_short(name, after[name])}" for name in changed]
+    """What changed, and what is only known of afterwards."""
+    changed = [name for name in after if name in before and before[name] != after[name]]
+    told = [f"{spaced(name)} {_short(name, before[name])} → {_short(name, after[name])}" for name in changed]
+    return told + [_fact(name, value) for name, value in after.items() if name not in before and value]
 
 
 def _short(name: str, value: Any) -> str:
