@@ -320,6 +320,29 @@ def test_what_is_refused_is_recorded_too_r151(now, scribe, alder):
     assert (told.error, told.model_invoked) == ("echo is draining since 2026-03-02T12:00:00.000Z", False)
 
 
+@pytest.mark.parametrize(
+    ("columns", "word"),
+    [
+        ({"enabled": False, "disabled_reason": "stop", "disabled_by": "mira"}, "disabled"),
+        ({"lifecycle": "hired"}, "unready"),
+        ({"workspace_state": "failed"}, "unready"),
+        ({"lifecycle": "draining", "workspace_state": "wanted"}, "draining"),
+    ],
+    ids=str,
+)
+def test_a_claim_asks_the_one_rule_whatever_the_row_came_to_be_p31(now, alder, scribe, columns, word):
+    """A prompt that waits for an agent which no verb, but a hand at the table, has brought there: it goes on waiting."""
+    make.agent("echo", now, liveness_mode="async")
+    asking.ask(scribe, "echo", now)
+    home = Agent.objects.get(slug="alder").home_node
+    Agent.objects.filter(slug="echo").update(home_node=home, disabled_at=now, **columns)
+    key = Agent.objects.get(slug="echo").pk
+    assert running.able({key}) == set(), "and who waits to claim is not woken for it"
+    given = asking.claim(alder, "echo", now)
+    assert (given.turn, given.word, counts("echo")) == (None, word, (1, 0))
+    assert Exchange.objects.get().started_at is None
+
+
 def test_a_draining_agent_answers_what_was_asked_before_d26(now, scribe):
     _, echo = make.agent("echo", now, liveness_mode="async")
     number = asking.ask(scribe, "echo", now).exchange
