@@ -78,6 +78,45 @@ async def test_a_missing_and_a_foreign_entry_read_alike_for_a_stranger_P61(api, 
     assert told[0] == told[1]
 
 
+FOREIGN = [
+    ("GET", "exchanges/{n}", None),
+    ("POST", "exchanges/{n}/answer", {"lease": "x", "body": "x"}),
+    ("POST", "exchanges/{n}/fail", {"lease": "x", "error": "x"}),
+    ("POST", "exchanges/{n}/extend", {"lease": "x"}),
+    ("POST", "agents/{id}/queue/claim", {}),
+    ("GET", "agents/{id}/record", None),
+    ("GET", "nodes/{id}/record", None),
+    ("GET", "agents/{id}/engram", None),
+    ("GET", "agents/{id}/engram/revisions", None),
+    ("GET", "agents/{id}/memory", None),
+    ("POST", "agents/{id}/memory", {"kind": "fact", "text": "x"}),
+    ("GET", "agents/{id}/warnings", None),
+]
+
+
+async def test_what_is_foreign_and_what_is_missing_cost_the_same_work_p61(api, fleet, settings, caplog):
+    """Every call about prompts and employment that hides what is not one's own, by an agent and by another node: as many
+    queries, and the same answer but for the name that was asked for."""
+    asked = await api.post("/api/nodes/birch/prompt", json={"body": "hello"}, headers=bearer(fleet.bram))
+    number = str(asked.json()["exchange"])
+    stranger = (await in_database(make.agent, "stranger"))[1]
+    settings.DEBUG = True  # Django logs its queries then, from every thread
+    for raw in (stranger, fleet.node):
+        await api.get("/api/whoami", headers=bearer(raw))  # its first call is written down
+        for method, path, body in FOREIGN:
+            told = []
+            for n, slug in ((number, "birch"), ("98765", "nobody")):
+                caplog.clear()
+                with caplog.at_level(logging.DEBUG, logger="django.db.backends"):
+                    address = f"/api/{path.format(n=n, id=slug)}"
+                    answer = await api.request(method, address, json=body, headers=bearer(raw))
+                made = [each.sql.split()[0] for each in caplog.records if hasattr(each, "sql")]
+                error = answer.json()["error"] | {"request_id": ""}
+                told.append((answer.status_code, str(error).replace(n, "N").replace(slug, "ID"), made))
+            assert told[0] == told[1] and told[0][0] == 404, (path, told)
+            assert told[0][2], path
+
+
 @pytest.mark.soak
 async def test_every_wrong_token_takes_the_same_time_F178(api, wrong):
     """5,000 calls each, one of each in turn: medians within 1 ms."""
