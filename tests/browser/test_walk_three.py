@@ -23,19 +23,19 @@ def test_disable_on_a_nodes_page_answers_who_waits_and_spares_what_runs_s7(look,
         page.same_page()
         for asker, body in ((echo, "wait for the gate"), (delta, "second"), (echo, "third")):
             asker.post("/api/nodes/page-alder/prompt", json={"body": body}).raise_for_status()
-        page.sees("#queue [data-v=running]", "Answers page-echo")
+        page.sees("#queue [data-v^=running]", "Answers page-echo")
         page.sees("#queue tbody tr:nth-child(2)", "page-echo")
 
         page.page.fill("#reason", "new disks")
         page.page.click("#switch-button")
         page.sees("#switch-block", "disabled by admin", SOON)
         page.sees("#queue", "Nobody waits", SOON)
-        page.sees("#queue [data-v=running]", "Answers page-echo")
-        disabled = page.page.locator("#record article", has_text="no model was called: disabled")
+        page.sees("#queue [data-v^=running]", "Answers page-echo")
+        disabled = page.page.locator("#record article", has_text="no model was called")
         expect(disabled).to_have_count(2)
 
         runner.open_gate()
-        page.sees("#queue [data-v=running]", "Nothing runs")
+        page.sees("#queue", "Nothing runs")
         page.page.click("#switch-button")
         page.sees("#switch-button", "Disable", SOON)
         delta.post("/api/nodes/page-alder/prompt", json={"body": "and now?"}).raise_for_status()

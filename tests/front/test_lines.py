@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from contextlib import suppress
 from itertools import accumulate
 
 import pytest
@@ -26,6 +27,16 @@ def live(turned):
     return turned
 
 
+def found_again(live, expect, within: int) -> None:
+    """The page is live again ``within`` so many seconds. A socket opens in real time, so the page's clock goes on in steps
+    that leave it some: in one stride the page would give up a line that was about to open."""
+    for _ in range(within // 5):
+        live.clock.run_for(5 * SECOND)
+        with suppress(AssertionError):
+            return expect(live.locator("#connection")).to_have_text("live", timeout=500)
+    raise AssertionError("it is not live again")
+
+
 @pytest.mark.parametrize("code", [1000, 1001, 1006, 1011, 1012, 4503])
 def test_every_close_code_is_said_and_resumed_from_the_cursor_P41(live, stage, expect, code):
     """The first attempt comes after 2 to 12 s."""
@@ -46,8 +57,7 @@ def test_a_server_that_is_away_for_two_minutes_is_found_within_35_seconds_of_its
         live.clock.run_for(10 * SECOND)
         expect(live.locator("#connection")).to_have_attribute("data-state", re.compile("lost|asking"))
     stage.blocked = False
-    live.clock.run_for(35 * SECOND)
-    expect(live.locator("#connection")).to_have_text("live")
+    found_again(live, expect, within=35)
 
 
 def test_a_line_that_fell_silent_is_marked_and_left_within_90_seconds_P41(live, stage, expect):
@@ -59,8 +69,7 @@ def test_a_line_that_fell_silent_is_marked_and_left_within_90_seconds_P41(live, 
     live.clock.run_for(12 * SECOND)
     expect(live.locator("#connection")).to_have_text(LOST)
     stage.blocked = False
-    live.clock.run_for(35 * SECOND)
-    expect(live.locator("#connection")).to_have_text("live")
+    found_again(live, expect, within=35)
     wait_until(lambda: len(stage.sockets) == 1 and old not in stage.sockets)
 
 
