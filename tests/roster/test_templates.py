@@ -43,7 +43,7 @@ def clone(now, **more) -> Agent:
 def ready(agent: Agent, now) -> None:
     """Its node reports its workspace."""
     node = access.Caller("node", "alder", node_id=agent.home_node_id)
-    hiring.report_workspace(node, agent.slug, "ready", f"/work/{agent.slug}", "", now)
+    hiring.report_workspace(node, agent.slug, "ready", f"/srv/{agent.slug}", "", now)
 
 
 def finish(now) -> None:
