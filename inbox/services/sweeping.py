@@ -7,8 +7,6 @@ settled is counted and never stops the rest.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,7 +20,6 @@ from roster.services import sweeps
 from .exchanges import settle_queue
 from .settling import settle_inbox, tell_sender
 
-log = logging.getLogger(__name__)
 NAME = "drain_ack"
 
 
@@ -41,21 +38,11 @@ def run(plan: Plan, now: datetime) -> SweepRun | None:
     if this is None:
         return None
     with sweeps.ended(this, now):
-        _each(this, _due_inboxes(plan.batch, now), lambda key: settle_inbox(key, now))
-        _each(this, _lapsed_queues(plan.batch, now), lambda key: settle_queue(key, now))
-        _each(this, _untold(plan.batch), lambda seq: tell_sender(seq, now))
+        sweeps.each(this, _due_inboxes(plan.batch, now), lambda key: settle_inbox(key, now))
+        sweeps.each(this, _lapsed_queues(plan.batch, now), lambda key: settle_queue(key, now))
+        sweeps.each(this, _untold(plan.batch), lambda seq: tell_sender(seq, now))
         this.edges += archive(now - plan.archive_after, now, plan.batch)
     return this
-
-
-def _each(this: SweepRun, keys: Iterable[int], step: Callable[[int], int]) -> None:
-    for key in keys:
-        this.looked_at += 1
-        try:
-            this.edges += step(key)
-        except Exception:
-            log.exception("drain_ack: %s cannot be settled", key)
-            this.errors += 1
 
 
 def _due_inboxes(batch: int, now: datetime) -> list[int]:

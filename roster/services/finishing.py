@@ -3,8 +3,6 @@ drain takes too long. It never forces: each agent goes by the same services as a
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -16,7 +14,6 @@ from roster.stamps import stamp
 
 from . import anomalies, lifecycle, sweeps
 
-log = logging.getLogger(__name__)
 NAME = "employment"
 LATE, ORPHAN = "late_drain", "node_without_agent"
 EXPIRED = "its lifetime ended"
@@ -29,9 +26,9 @@ def run(period: timedelta, late: timedelta, now: datetime) -> SweepRun | None:
         return None
     with sweeps.ended(this, now):
         ended = Agent.objects.filter(expires_at__lte=now, lifecycle__in=(states.HIRED, states.ACTIVE))
-        _each(this, _keys(ended.order_by("expires_at")), lambda key: _expire(key, now))
+        sweeps.each(this, _keys(ended.order_by("expires_at")), lambda key: _expire(key, now))
         draining = Agent.objects.filter(lifecycle=states.DRAINING)
-        _each(this, _keys(draining.order_by("lifecycle_since")), lambda key: lifecycle.settle(key, now))
+        sweeps.each(this, _keys(draining.order_by("lifecycle_since")), lambda key: lifecycle.settle(key, now))
         for key in _keys(draining.filter(lifecycle_since__lt=now - late)):
             _tell_late(key, now)
         _watch_nodes(now)
@@ -40,17 +37,6 @@ def run(period: timedelta, late: timedelta, now: datetime) -> SweepRun | None:
 
 def _keys(agents) -> list[int]:
     return list(agents.values_list("pk", flat=True))
-
-
-def _each(this: SweepRun, keys: Iterable[int], step: Callable[[int], bool]) -> None:
-    """Takes ``step`` for each agent, in a transaction of its own; one that fails never stops the rest (P48)."""
-    for key in keys:
-        this.looked_at += 1
-        try:
-            this.edges += step(key)
-        except Exception:
-            log.exception("%s: agent %s cannot be settled", NAME, key)
-            this.errors += 1
 
 
 @transaction.atomic

@@ -6,7 +6,6 @@ rule, so each clone is a deliberate act, told with its cause.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
@@ -17,7 +16,6 @@ from roster.models import Agent, Event, SurgeRule, SweepRun
 
 from . import journal, sweeps, templates
 
-log = logging.getLogger(__name__)
 NAME = "surge"
 COLUMNS = ("above", "samples", "cooldown", "most", "active")
 
@@ -30,8 +28,8 @@ def run(period: timedelta, now: datetime) -> SweepRun | None:
         return None
     with sweeps.ended(this, now):
         if not _was_just_done(this, period, now):
-            for key in SurgeRule.objects.filter(active=True).order_by("pk").values_list("pk", flat=True):
-                _each(this, key, now)
+            rules = SurgeRule.objects.filter(active=True).order_by("pk").values_list("pk", flat=True)
+            sweeps.each(this, rules, lambda key: _follow(key, now))
     return this
 
 
@@ -40,15 +38,12 @@ def _was_just_done(this: SweepRun, period: timedelta, now: datetime) -> bool:
     return others.filter(started_at__gt=now - period / 2, started_at__lt=now + period / 2).exists()
 
 
-def _each(this: SweepRun, key: int, now: datetime) -> None:
-    this.looked_at += 1
-    try:
-        if cause := look(key, now):
-            clone(key, cause, now)
-            this.edges += 1
-    except Exception:
-        log.exception("surge: rule %s cannot be followed", key)
-        this.errors += 1
+def _follow(key: int, now: datetime) -> bool:
+    """Hires a clone for the rule with the primary key ``key``, if it asks for one."""
+    cause = look(key, now)
+    if cause:
+        clone(key, cause, now)
+    return cause is not None
 
 
 @transaction.atomic

@@ -8,10 +8,11 @@ came first wins. One bad row is counted, put off and never stops the rest (P48).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
@@ -82,6 +83,18 @@ def ended(this: SweepRun, now: datetime) -> Iterator[None]:
         raise
     finally:
         finish(this, now)
+
+
+def each(this: SweepRun, keys: Iterable, step: Callable[[Any], int]) -> None:
+    """Takes ``step`` for each of ``keys``, counted in the run ``this``; it says how many rows it changed. One that fails
+    is counted too and never stops the rest (P48)."""
+    for key in keys:
+        this.looked_at += 1
+        try:
+            this.edges += step(key)
+        except Exception:
+            log.exception("%s: %s cannot be settled", this.name, key)
+            this.errors += 1
 
 
 def finish(this: SweepRun, now: datetime) -> None:
