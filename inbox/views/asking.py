@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from inbox import rules
 from inbox.queries.queue import standing
 from inbox.queries.record import Conversation, Entry, conversation
 from inbox.services import prompting
-from roster import states
+from roster import clock, states
 from roster.errors import Forbidden, HubError, Invalid, TooLarge
 from roster.models import Agent
 from roster.views.acts import said
@@ -67,16 +69,18 @@ def form(body: str = "", error: str = "") -> dict:
     return {"key": secrets.token_urlsafe(16), "body": body, "error": error}
 
 
-def asked(request: HttpRequest, slug: str, of_node: bool, now: datetime) -> str | tuple[dict, int]:
-    """Prompts the agent ``slug`` as the person whose page it is, and says what became of that. Returns the mark of the
-    exchange in its record; or, where it was refused, the form again and the status."""
-    body = said(request, "body")
+def asked(
+    request: HttpRequest, slug: str, url: str, page: Callable[..., HttpResponse], *, of_node: bool
+) -> HttpResponse:
+    """Prompts the agent ``slug`` as the person whose page it is, says what became of that and leads to it in the record at
+    ``url``; or, where it was refused, shows the ``page`` again with what was typed."""
+    body, now = said(request, "body"), clock.now()
     try:
         entry = prompting.ask(_prompt(request, slug, body, of_node, now))
     except HubError as refusal:
-        return form(body, refusal.message), refusal.status
+        return page(request, slug, now, refusal.status, ask=form(body, refusal.message))
     messages.success(request, _told(entry))
-    return f"#x{entry.exchange}"
+    return redirect(f"{url}#x{entry.exchange}")
 
 
 def _prompt(request: HttpRequest, slug: str, body: str, of_node: bool, now: datetime) -> prompting.Prompt:

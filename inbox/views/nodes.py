@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.queries.nodes import queues
@@ -66,12 +66,7 @@ def page(request: HttpRequest, slug: str, now: datetime, status: int = 200, **mo
 @for_role("viewer")
 def ask(request: HttpRequest, slug: str) -> HttpResponse:
     """Prompts the agent of the node ``slug`` as the person whose page it is."""
-    now = clock.now()
-    done = asking.asked(request, slug, True, now)
-    if isinstance(done, str):
-        return redirect(f"/nodes/{slug}/{done}")
-    form, status = done
-    return page(request, slug, now, status, ask=form)
+    return asking.asked(request, slug, f"/nodes/{slug}/", page, of_node=True)
 
 
 def _enrol(request: HttpRequest) -> str:

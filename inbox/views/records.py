@@ -27,12 +27,7 @@ def record(request: HttpRequest, slug: str) -> HttpResponse:
 @for_role("viewer")
 def ask(request: HttpRequest, slug: str) -> HttpResponse:
     """Prompts the employee ``slug`` as the person whose page it is."""
-    now = clock.now()
-    done = asking.asked(request, slug, False, now)
-    if isinstance(done, str):
-        return redirect(f"/agents/{slug}/record/{done}")
-    form, status = done
-    return _page(request, slug, now, status, ask=form)
+    return asking.asked(request, slug, f"/agents/{slug}/record/", _page, of_node=False)
 
 
 def _page(request: HttpRequest, slug: str, now: datetime, status: int = 200, **more) -> HttpResponse:
