@@ -98,16 +98,16 @@ def needs_you(now: datetime) -> list[Need]:
     enabled = Selection().agents(now).filter(enabled=True)
     silent = enabled.filter(liveness_mode=states.ALWAYS_ON, word=states.SILENT).order_by("deadline")[:NEEDS]
     urgent = enabled.alias(says=SAYS).filter(is_urgent(), word=states.LIVE).order_by("activity_since", "pk")[:NEEDS]
-    twins = Anomaly.objects.filter(closed_at=None, kind="duplicate_sessions")
-    twins = twins.exclude(agent__lifecycle=states.RETIRED).order_by("opened_at")[:NEEDS]
-    doubled = Agent.objects.filter(pk__in=[each.agent_id for each in twins])
-    who = {row.pk: row for row in select(doubled, now, profiles)} if twins else {}
+    wrong = Anomaly.objects.filter(closed_at=None, kind__in=WRONG).exclude(agent__lifecycle=states.RETIRED)
+    wrong = wrong.order_by("opened_at")[:NEEDS]
+    whose = Agent.objects.filter(pk__in=[each.agent_id for each in wrong])
+    who = {row.pk: row for row in select(whose, now, profiles)} if wrong else {}
     needs = [
         need("silent", each, "silent, though it should always be on", each.presence.since)
         for each in select(silent, now, profiles)
     ]
     needs += [need("says", each, f"says {_claim(each)}", each.activity.since) for each in select(urgent, now, profiles)]
-    needs += [need("twins", who[each.agent_id], _twins(each), each.opened_at) for each in twins]
+    needs += [need(each.kind, who[each.agent_id], WRONG[each.kind](each), each.opened_at) for each in wrong]
     return sorted(needs, key=lambda need: (need.row.attention != "high", need.since or now))
 
 
@@ -119,6 +119,14 @@ def _twins(anomaly: Anomaly) -> str:
     sessions = anomaly.evidence["sessions"]
     hosts = ", ".join(sorted({each["host"] or "an unnamed host" for each in sessions}))
     return f"duplicate sessions: {len(sessions)} ({hosts})"
+
+
+def _dismissal(anomaly: Anomaly) -> str:
+    return f"dismissal proposed: {', '.join(anomaly.evidence['rules'])}"
+
+
+# the anomalies that are about one agent and wait for a person's word, and how each is said
+WRONG = {"duplicate_sessions": _twins, "dismissal_proposed": _dismissal}
 
 
 def held_back(now: datetime, limit: int = 50) -> list[rows.Row]:

@@ -10,6 +10,7 @@ from inbox.models import Delivery
 from roster import access
 from roster.errors import Conflict, Forbidden, Invalid, NotFound, Retired
 from roster.models import Agent, Anomaly, Event, Rule, Violation, Warning
+from roster.queries import needs_you
 from roster.queries.employment import proposals, warnings
 from roster.services import conduct
 from roster.templatetags.wrong import MEANINGS
@@ -59,6 +60,7 @@ def test_a_merge_without_review_warns_then_proposes_then_dismisses_s13(echo, now
     second = make.report("echo", "review", "3c4d", now + minutes(2))
     assert (second.counted, second.warning, second.proposed) == (True, None, True)
     assert open_anomalies(conduct.PROPOSED) == ["echo"] and conduct.PROPOSED in MEANINGS
+    assert [(need.row.id, need.text) for need in needs_you(now)] == [("echo", "dismissal proposed: review")]
     assert Anomaly.objects.get().evidence == {"rules": ["review"], "times": 1}
     assert Agent.objects.get(slug="echo").lifecycle == "active", "nothing is decided by a rule"
 
