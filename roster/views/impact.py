@@ -71,6 +71,7 @@ def ends_with_its_node(held: Held) -> list[str]:
     return [
         "Its own agent finishes its work and is retired with it. Nobody can be hired onto it any more.",
         *filter(None, [_told(held.queued + held.running, "open prompt", "finished first")]),
+        *(["Where nobody runs it any more, disable it as well: what waits is answered then."] if held.queued else []),
         f"Mail reaches it until it is retired. {UNTIL_THEN}",
         FOR_GOOD,
     ]

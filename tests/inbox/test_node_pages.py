@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from inbox.models import Exchange
 from roster.models import Agent, Node
+from roster.services import lifecycle, switch
 from roster.services import nodes as roster_nodes
-from roster.services import switch
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +92,19 @@ def test_a_node_that_is_being_retired_takes_no_prompt_and_keeps_what_was_typed(m
     roster_nodes.retire(make.MANAGER, "harbor", "", timezone.now())
     refused = ask(mira, "hello there")
     assert refused.status_code == 409 and "takes no prompts any more" in words(refused)
+
+
+def test_the_retirement_of_a_node_that_nobody_runs_is_freed_on_its_own_page(mira):
+    """What waits would hold it up for ever; the switch that answers it stays until the end."""
+    now = timezone.now()
+    ask(mira, "anybody there?")
+    roster_nodes.retire(make.MANAGER, "harbor", "", now)
+    finish = Agent.objects.get(slug="harbor").pk
+    assert not lifecycle.settle(finish, now)
+    assert 'action="/agents/harbor/disable/"' in mira.get("/nodes/harbor/").content.decode()
+    mira.post("/agents/harbor/disable/", {"reason": "its machine is gone"})
+    assert Exchange.objects.get().outcome == "disabled" and lifecycle.settle(finish, now)
+    assert "/agents/harbor/enable/" not in mira.get("/nodes/harbor/").content.decode()
 
 
 def test_the_page_of_a_node_says_the_whole_reason_of_its_switch(mira):

@@ -46,4 +46,6 @@ def test_whatever_ends_an_employment_says_that_the_name_is_gone(says):
 def test_a_node_ends_with_its_agent():
     said = " ".join(impact.ends_with_its_node(BUSY))
     assert "5 open prompts are finished first." in said and "retired with it" in said
-    assert "open prompt" not in " ".join(impact.ends_with_its_node(IDLE))
+    assert "disable it as well" in said
+    idle = " ".join(impact.ends_with_its_node(IDLE))
+    assert "open prompt" not in idle and "disable it" not in idle
