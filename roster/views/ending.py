@@ -83,6 +83,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "nav": "roster",
         "label": "Withdraw the warning of",
+        "button": "Withdraw the warning",
         "whom": warning.agent.slug,
         "impact": [f"It was warned for the rule '{warning.rule.slug}'.", *WITHDRAWS],
         "back": page,
