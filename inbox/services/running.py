@@ -95,6 +95,7 @@ def able(keys: Collection[int]) -> set[int]:
 
 
 def _next(agent: Agent) -> Exchange | None:
+    # the list of states is that of the index, which SQLite does not find by one of them alone
     waiting = Exchange.objects.whole().filter(target=agent, state=turns.QUEUED, state__in=turns.OPEN)
     return waiting.order_by("prompt").first()
 

@@ -67,7 +67,7 @@ def _not_now(node: queries.NodeRow) -> Conflict | None:
     if node.lifecycle != "enrolled":
         return Conflict(f"The node {node.slug} is {node.lifecycle} already.", state=node.lifecycle, allowed=[])
     if node.employees:
-        said = f"{len(node.employees)} live here, and have to be reassigned or retired first."
+        said = "Who lives here has to be reassigned or retired first."
         return Conflict(said, state=node.lifecycle, allowed=[])
     return None
 
