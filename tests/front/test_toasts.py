@@ -74,6 +74,7 @@ def test_a_word_leaves_by_itself_but_not_while_somebody_reads_it(live, stage, ex
     stage.push(summary=needing(1, 2))
     expect(toasts).to_have_count(2)
     toasts.first.hover()
+    expect(live.locator("#news .toast:hover")).to_have_count(1)  # a busy browser takes a moment to notice the pointer
     live.clock.run_for(13 * SECOND)
     expect(toasts).to_have_count(1)
     expect(toasts).to_contain_text("needy-1")
