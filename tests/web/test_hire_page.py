@@ -95,7 +95,7 @@ def test_the_engram_shows_its_revisions_side_by_side(manager, now):
 def test_a_node_is_retired_only_when_nobody_lives_there_r131(manager, now):
     manager.post("/hire/", form())
     page = manager.get("/nodes/harbor/retire/").content.decode()
-    assert "1 live here" in page and 'href="/agents/echo/reassign/"' in page and 'name="confirm"' not in page
+    assert "Who lives here has to be reassigned" in page and 'href="/agents/echo/reassign/"' in page and 'name="confirm"' not in page
     refused = manager.post("/nodes/harbor/retire/", {"confirm": "harbor"})
     assert refused.status_code == 409 and "echo" in refused.content.decode()
     make.node("empty", now)
